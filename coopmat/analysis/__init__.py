@@ -1,5 +1,7 @@
-"""Analyses that only report: warnings about conversions, comparisons and unused results, variables without a value,
-operands that a subgroup must share, and what a device does not support. They change nothing.
+"""Analyses of the typed AST that report diagnostics and modify nothing.
+
+They warn about conversions, comparisons, unused results and uninitialized variables. They also check matrix operands
+that must be uniform in a subgroup, and report operations that a device does not support.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from ..matrices.memory_rules import MemoryRules
     from ..matrices.supported import Supported
 
-# The others are imported when a unit with matrices needs them: most of what a short compilation waits for is imports.
+# The other analyses are imported only for units with matrices: imports take most of the time of a short compilation.
 
 
 def check_uniformity(unit: typed.Unit, diagnostics: Diagnostics) -> None:

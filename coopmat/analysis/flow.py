@@ -1,7 +1,7 @@
-"""Control flow of a function: a graph of basic blocks, and the warnings that need only that.
+"""The control-flow graph of a function.
 
-A constant condition has one successor. Expressions are followed only if variables are watched: then each block lists in
-order where those are declared, stored to and read (`uninitialized` works on that).
+An edge that a constant condition excludes is omitted. If there are variables to watch, each block lists their
+declarations, stores and reads in order, for `uninitialized`. Otherwise, expressions are ignored.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ DECLARED, STORED, READ = "declared", "stored", "read"
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """A `Block` is a basic block. `branch` is the condition at its end, if any; its successors (`ways`) are those for
-    true, then false.
+    """A basic block.
 
-    `label` is the case label before it; `first` the first statement in it; `events` are (DECLARED, STORED or READ,
-    number of the variable, place).
+    number: the index in `Graph.blocks`.
+    ways, sources: successors and predecessors; the successors of a condition are (true, false).
+    events: (DECLARED, STORED or READ, number of the variable, location).
+    branch: the condition (of a switch: the value) at the end of the block, if any.
+    switch: the block ends in a switch.
+    label, first: the case label before the block, and its first statement.
     """
 
     number: int
@@ -41,11 +44,12 @@ class Block:
 
 @dataclass(slots=True)
 class Graph:
-    """A `Graph` is a function's control flow. `end` is the block where its last brace is reached, `exit` the one where
-    it returns to its caller.
+    """The control-flow graph of a function.
 
-    `falls` are the case labels with the block that falls through into each; `reads` maps each array or record that is
-    watched to the number of reads of a part of it, and the first of them.
+    end, exit: the block at the closing brace, and the block after all returns.
+    returns: the function has a return statement.
+    falls: (the block that falls through, the case label that it runs into).
+    reads: watched array or record -> (number of reads of its elements, location of the first).
     """
 
     blocks: list[Block]
@@ -57,7 +61,7 @@ class Graph:
     reads: dict[VarDecl, tuple[int, Span]]
 
     def reached(self, *, cases: bool = False) -> set[Block]:
-        """Return the blocks that control can reach; with `cases`, as if it could reach every case label."""
+        """Return the blocks reachable from the entry; with `cases`, also from every case label."""
         blocks = {self.entry, *(block for block in self.blocks if cases and block.label is not None)}
         work = list(blocks)
         while work:
@@ -84,7 +88,7 @@ class _Builder:
         self.falls: list[tuple[Block, Span]] = []
         self.entry, self.exit = self.new(), self.new()
         self.current: Block | None = None
-        # `running`: whether the statements since the last case label may fall through into the next one unannounced.
+        # Statements since the last case label may fall through into the next label without an attribute.
         self.running = False
         self.returns = False
 
@@ -165,7 +169,7 @@ class _Builder:
             self.current = otherwise
             if not isinstance(node.otherwise, typed.If):
                 break
-            node = node.otherwise  # long chains of else-ifs do not lean on Python's stack
+            node = node.otherwise  # iterate over a chain of else-ifs, which may be deeper than Python's stack
         if node.otherwise is not None:
             self.statement(node.otherwise)
         self.jump(after)
@@ -245,7 +249,7 @@ class _Builder:
         self.link(self.switches[-1], block)
         self.current = block
         labelled_node: typed.Stmt = node
-        while isinstance(labelled_node, typed.Case):  # labels in a row
+        while isinstance(labelled_node, typed.Case):  # adjacent case labels
             labelled_node = labelled_node.body
         self.running = False
         self.statement(labelled_node)
@@ -279,7 +283,7 @@ class _Builder:
     # --- expressions
 
     def test(self, e: Expr, yes: Block, no: Block) -> None:
-        """End the current block with a condition; `&&`, `||` and `!` become branches of their own."""
+        """End the current block with a condition; `&&`, `||` and `!` become separate branches."""
         pending: list[tuple[Block, Expr, Block, Block]] = []
         while True:
             if isinstance(e, typed.Logical):
@@ -308,7 +312,7 @@ class _Builder:
         self.jump(no)
 
     def expression(self, root: Expr) -> None:
-        """Record the events of an expression in the order of its evaluation."""
+        """Record the events of an expression in evaluation order, if variables are watched."""
         if not self.follow:
             return
         work: list[Any] = [root]
@@ -340,11 +344,10 @@ class _Builder:
             self.reads[root.decl] = (count + 1, first if count else e.span)
 
     def object(self, e: LValue) -> tuple[int | None, list[Expr]]:
-        """Return the number of the watched variable that an object is, or is components of; and the expressions that
-        its place is computed from.
+        """Return (number of the watched variable that `e` is a part of, or None; operands that select the part).
 
-        In variables that hold matrices, each matrix, and each component of one, stands for all of them: the analysis
-        does not distinguish which ones a loop accesses.
+        All matrices in a variable, and all components of these, count as one: the analysis does not distinguish which
+        of them a loop accesses.
         """
         matrix = contains_matrix(e.type)
         root: LValue = e
@@ -361,8 +364,7 @@ class _Builder:
         return (number if matrix or not contains_matrix(root.decl.type) else None), indices
 
     def carries(self, e: Expr, number: int) -> bool:
-        """Return whether a matrix is always calculated from a variable: if the variable has no value, neither has the
-        matrix."""
+        """Return whether matrix `e` is computed from the variable: then `e` is uninitialized if the variable is."""
         work = [e]
         while work:
             e = work.pop()
@@ -388,7 +390,7 @@ class _Builder:
             work.append(e.value)
 
     def reference(self, e: VarRef, work: list[Any]) -> None:
-        # Its address is taken, or it is passed on as an object: it may be stored to from here on.
+        # The variable's address is taken, or it is passed as an object. Either may store to it.
         number = self.numbers.get(e.decl)
         if number is not None:
             self.open_block().events.append((STORED, number, e.span))
@@ -451,7 +453,7 @@ _EXPRESSIONS: dict[type, Callable[[_Builder, Any, list[Any]], None]] = {
     typed.Conditional: _Builder.conditional,
 }
 
-# The expressions that calculate a matrix from matrices.
+# Expressions that compute a matrix from matrices.
 _CALCULATED = (
     *(typed.MatrixMulAdd, typed.MatrixBinary, typed.MatrixScale),
     *(typed.MatrixNegate, typed.MatrixConvert, typed.MatrixComponentWise, typed.MatrixReduce),
@@ -459,7 +461,7 @@ _CALCULATED = (
 
 
 def _operands(e: Expr) -> list[Expr]:
-    """Return the operands of a node, in order."""
+    """Return the operands of an expression in order."""
     return [child for child in children(e) if isinstance(child, Expr)]
 
 
@@ -470,8 +472,10 @@ def build(
     deliberate: set[Span],
     complete: set[Span],
 ) -> Graph:
-    """Return the graph of a function's body. `variables` are scalars, vectors, pointers, matrices and objects that
-    contain cooperative ones, numbered by their place in the list; `whole` are arrays, records, and matrices of which
-    elements are named; `deliberate` are the places of `__attribute__((fallthrough));`, `complete` those of switches
-    that need no default."""
+    """Return the control-flow graph of a function's body.
+
+    `variables` (numbered by index) are watched as wholes, `whole` (arrays, records, and matrices accessed by element)
+    only for reads. `deliberate` has the spans of fallthrough attributes, `complete` those of switches without default
+    that cover all values.
+    """
     return _Builder(variables, whole, deliberate, complete).build(body)

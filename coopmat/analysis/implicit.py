@@ -35,16 +35,19 @@ COMPARISON_CODES = (
 )
 _EQUALITY = ("eq", "ne")
 _BOOLEAN = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "land", "lor", "lnot"})
-# The bits of a significand, the leading one included.
+# type -> bits of the significand, including the leading bit.
 _DIGITS = {HALF: 11, FLOAT: 24, DOUBLE: 53}
-# A floating literal, as against an integer or a computation.
+# Matches a floating literal, but no integer literal and no expression.
 _LITERAL = re.compile(r"[-+]?\s*(?=[\w.]*[.eEpPfFhH])(0[xX][\da-fA-F.]+|\d+\.?\d*|\.\d+)([eEpP][-+]?\d+)?[fFhHlL]?\Z")
-# Deeper than this an expression counts as any value of its type.
+# An expression nested deeper than this has the range of its type.
 _DEEPEST = 24
 
 
 def text_of(c: Context, span: Span) -> str:
-    """Return the source text of a span within one line; for a macro's expansion that is the macro's use."""
+    """Return the source text of a span within one line, or "".
+
+    For a token of a macro's expansion, that is the text of the macro's use.
+    """
     return spelled(c, span) or ""
 
 
@@ -59,14 +62,16 @@ def type_range(t: Type) -> Range:
 
 
 def _join(a: Range, b: Range) -> Range:
-    """Return the range that contains the values of both."""
+    """Return the smallest range that contains the values of both ranges."""
     never = a[1] and b[1]
     return max(a[0] - (not a[1]), b[0] - (not b[1])) + (not never), never
 
 
 def value_range(e: Expr, depth: int = 0) -> Range:
-    """Return the range of an integer expression; arithmetic is assumed not to leave the range that contains both
-    operands."""
+    """Return the range of an integer expression.
+
+    An arithmetic operation is assumed not to leave the smallest range that contains both operands.
+    """
     if isinstance(e, IntConst):
         return (e.value.bit_length(), True) if e.value >= 0 else ((~e.value).bit_length() + 1, False)
     whole = type_range(e.type)
@@ -118,10 +123,12 @@ def _binary_range(e: Binary, whole: Range, depth: int) -> Range:
 
 
 def check_conversion(c: Context, e: Expr, target: Type) -> None:
-    """Warn about a scalar that is converted to `target` (for a vector: to its components) by an assignment or an
-    operator."""
+    """Warn about the implicit conversion of `e` to `target` by an assignment or an operator.
+
+    If `target` is a vector type, the conversion to its element type is checked.
+    """
     if isinstance(e, typed.Conditional):
-        # Each side is judged by its type before both were converted to a common one.
+        # Check each side in the type that it had before the conversion to the common type.
         check_conversion(c, _as_written(e.then), target)
         check_conversion(c, _as_written(e.otherwise), target)
         return
@@ -142,7 +149,7 @@ def check_conversion(c: Context, e: Expr, target: Type) -> None:
 
 
 def _as_written(e: Expr) -> Expr:
-    """Return an expression without implicit conversions of integers, which have the place of their operand."""
+    """Strip the implicit conversions of integers, which have the same span as their operands."""
     while isinstance(e, Convert) and e.kind is ConvertKind.INT_TO_INT and e.span == e.operand.span:
         e = e.operand
     return e
@@ -168,7 +175,7 @@ def _integer(c: Context, e: Expr, source: ScalarType, target: ScalarType) -> Non
         else:
             c.warn("sign-conversion", f"'{source}' to '{target}' may become negative", e.span)
     elif unsigned and not never:
-        c.warn("sign-conversion", f"'{source}' to '{target}': negative values become great ones", e.span)
+        c.warn("sign-conversion", f"'{source}' to '{target}': negative values become large positive ones", e.span)
 
 
 def _changed_constant(c: Context, e: IntConst, target: ScalarType) -> None:
@@ -203,35 +210,41 @@ def _from_float(c: Context, e: Expr, source: ScalarType, target: ScalarType) -> 
 
 
 def check_operands(c: Context, op: str, left: Expr, right: Expr, common: Type) -> None:
-    """Check the operands of an operator that are converted to a `common` type; `op` as it is spelled."""
+    """Check the conversions of an operator's operands to the `common` type; `op` is the operator's spelling."""
     if op.endswith("=") and op not in ("==", "!=", "<=", ">="):
         _compound(c, left, right, common)
         return
     compared = op in ("==", "!=", "<", ">", "<=", ">=")
     for e in (left, right):
         integers = [t.is_integer for t in (e.type, element_type(common)) if isinstance(t, ScalarType)]
-        # A comparison has its own words for a change of sign.
+        # `check_comparison` warns about integer operands of a comparison.
         if not (compared and all(integers)):
             check_conversion(c, e, common)
 
 
 def _compound(c: Context, target: Expr, value: Expr, common: Type) -> None:
-    """Check `target op= value`: the value is converted to the common type, the result to the target's."""
+    """Check `target op= value`, where `value` is converted to `common`, and the result to the target's type."""
     check_conversion(c, value, common)
     a, b = element_type(target.type), element_type(common)
     if not isinstance(a, ScalarType) or not isinstance(b, ScalarType) or not b.is_float:
         return
     if a.is_integer and a is not BOOL:
-        c.warn("float-conversion", f"the result, a '{b}', becomes '{a}'", target.span)
+        c.warn(
+            "float-conversion", f"the result of type '{b}' is converted to '{a}' and loses its fraction", target.span
+        )
     elif a.is_float and a.rank < b.rank:
-        c.warn("implicit-float-conversion", f"the result, a '{b}', becomes '{a}' and may lose precision", target.span)
+        c.warn(
+            "implicit-float-conversion",
+            f"the result of type '{b}' is converted to '{a}' and may lose precision",
+            target.span,
+        )
 
 
 # --- comparisons ---------------------------------------------------------------------------------
 
 
 def check_comparison(c: Context, name: str, left: Expr, right: Expr, op_span: Span) -> None:
-    """Check the operands of a comparison as they are before the usual conversions."""
+    """Check the operands of comparison `name` ("eq", "lt"...), before the usual arithmetic conversions."""
     a, b = left.type, right.type
     if _same_object(c, left, right):
         always = "true" if name in ("eq", "le", "ge") else "false"
@@ -257,7 +270,7 @@ def check_comparison(c: Context, name: str, left: Expr, right: Expr, op_span: Sp
 
 
 def _plain(e: Expr) -> bool:
-    """Return whether a constant has few digits, like 0.5, so that arithmetic can be expected to produce it exactly."""
+    """Return whether `e` is a constant with few fractional bits (at most 12), which arithmetic may produce exactly."""
     return isinstance(e, FloatConst) and (e.value * 4096).is_integer()
 
 
@@ -268,15 +281,17 @@ def _same_object(c: Context, left: Expr, right: Expr) -> bool:
     if not (isinstance(a, typed.VarRef) and isinstance(b, typed.VarRef)) or a.decl is not b.decl:
         return False
     element = element_type(a.type)
-    floating = isinstance(element, ScalarType) and element.is_float  # x != x asks for a NaN
+    floating = isinstance(element, ScalarType) and element.is_float  # x != x is a test for NaN
     name = a.decl.name
-    from_source = text_of(c, a.span) == name == text_of(c, b.span)  # not out of a macro
+    from_source = text_of(c, a.span) == name == text_of(c, b.span)  # neither operand comes from a macro
     return from_source and not floating and not a.place.volatile
 
 
 def _against_constant(c: Context, op: str, other: Expr, constant: IntConst, span: Span) -> bool:
-    """Warn about a comparison that is always true or false, and return whether it is; `op` has the constant on its
-    right side."""
+    """Warn about a comparison with a constant that is always true or false; return whether a warning was issued.
+
+    `op` is the comparison with the constant on the right-hand side.
+    """
     t = other.type
     assert isinstance(t, ScalarType) and isinstance(constant.type, ScalarType)
     if constant.value == 0 and not t.signed and t is not BOOL and op in ("lt", "ge"):
@@ -284,7 +299,7 @@ def _against_constant(c: Context, op: str, other: Expr, constant: IntConst, span
         c.warn("tautological-unsigned-zero-compare", f"a '{t}' is never below 0: always {always}", span)
         return True
     if t.signed and not constant.type.signed:
-        return False  # the comparison is unsigned: the constant may stand for a negative value
+        return False  # the comparison is unsigned: the constant may be the conversion of a negative value
     truth = isinstance(other, typed.Logical) or (isinstance(other, (Binary, typed.Unary)) and other.op in _BOOLEAN)
     bits, never = (1, True) if truth else type_range(t)
     least, most = (0, (1 << bits) - 1) if never else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
@@ -292,7 +307,8 @@ def _against_constant(c: Context, op: str, other: Expr, constant: IntConst, span
         return False
     above = constant.value > most
     holds = {"eq": False, "ne": True, "lt": above, "le": above, "gt": not above, "ge": not above}[op]
-    message = f"no '{t}' is {constant.value}: always {str(holds).lower()}"
+    always = str(holds).lower()
+    message = f"the constant {constant.value} is out of the range of the other operand ('{t}'): always {always}"
     c.warn("tautological-constant-out-of-range-compare", message, span)
     return True
 
@@ -306,7 +322,7 @@ def _signs(c: Context, name: str, left: Expr, right: Expr, span: Span) -> None:
     if not s.signed or u.signed or u.bits < 32 or u.bits < s.bits or value_range(signed)[1]:
         return
     if name in _EQUALITY and value_range(unsigned)[0] < u.bits:
-        return  # no negative value turns into one that small
+        return  # a negative value converted to unsigned is larger than the range of the other operand
     c.warn("sign-compare", f"'{a}' and '{b}' are compared as '{u}'", span)
 
 
@@ -326,7 +342,7 @@ def check_pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
     if isinstance(target, PointerType) and isinstance(source, PointerType):
         have, want = source.qualifiers.space, target.qualifiers.space
         if have is AddressSpace.GENERIC and want is not have:
-            message = f"nothing checks that the pointer is one to {want} memory; to_{want}() would"
+            message = f"this cast does not check that the pointer points to {want} memory; to_{want}() does"
             c.warn("address-space-conversion", message, span)
     elif isinstance(target, PointerType) and isinstance(source, ScalarType) and source.bits < 64:
         c.warn("int-to-pointer-cast", f"'{source}' is narrower than '{target}'", span)
@@ -335,6 +351,6 @@ def check_pointer_cast(c: Context, e: Expr, target: Type, span: Span) -> None:
 
 
 def check_tested_pointer(c: Context, e: Expr) -> None:
-    """Check a pointer as a condition."""
+    """Warn about a pointer condition that is the address of an object."""
     if isinstance(e, typed.AddressOf) or (isinstance(e, Convert) and e.kind is ConvertKind.DECAY):
         c.warn("pointer-bool-conversion", "the address of an object is never null", e.span)

@@ -1,8 +1,6 @@
-"""A check that matrices in memory meet a device's requirements on strides and addresses, for the native route, where
-the device's instructions access them.
+"""The check for the native route that matrices in memory meet a device's requirements on strides and addresses.
 
-It reports only what is certain: strides that are no multiple of the device's, and misaligned addresses, whatever the
-values are that only a launch knows.
+Only certain faults are reported: strides and addresses that are misaligned for all values that a launch may provide.
 """
 
 from __future__ import annotations
@@ -33,14 +31,16 @@ STRIDE, POINTER, ARGUMENT = "coop-mat-target-stride", "coop-mat-target-pointer",
 _BY_INSTRUCTION = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 _SPACES = (AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.CONSTANT)
 _BUFFERS = (AddressSpace.GLOBAL, AddressSpace.CONSTANT)
-# Buffers start at multiples of the largest type, long16 (clGetDeviceInfo, CL_DEVICE_MEM_BASE_ADDR_ALIGN).
+# Buffers are aligned to the size in bytes of the largest type, long16 (clGetDeviceInfo, CL_DEVICE_MEM_BASE_ADDR_ALIGN).
 _BUFFER = 128
 _ANY = Congruence()
 
 
 def check(unit: typed.Unit, rules: MemoryRules, device: str, diagnostics: Diagnostics) -> None:
-    """Report errors, and the warning `coop-mat-alignment` where it depends on the host. `device` is its name for
-    messages."""
+    """Report errors; if a fault depends on the host's argument, report the warning `coop-mat-alignment`.
+
+    `device` is the device's name for messages.
+    """
     for function in unit.functions:
         if function in used(unit) and function.body is not None:
             _Function(function, rules, device, diagnostics).run()
@@ -49,25 +49,28 @@ def check(unit: typed.Unit, rules: MemoryRules, device: str, diagnostics: Diagno
 def about_stride(
     rules: MemoryRules, device: str, component: ComponentType, stride: int | None
 ) -> tuple[str, list[Note]]:
-    """Return the message and notes for a stride that is no multiple of the one required; `stride` counts components,
-    None if it is not known."""
+    """Return the message and notes for a stride that is not a multiple of the required one.
+
+    `stride` is in components; None if the value is not known.
+    """
     multiple = rules.multiple(component)
     subject = "this stride" if stride is None else f"a stride of {stride} components ({stride * component.size} bytes)"
-    notes = [] if stride is None else [Note(f"the next one that is: {rules.pitch(component, stride)} components")]
-    way = "--matrices one and --matrices lanes take every stride"
-    message = f"{subject} is no multiple of {multiple} bytes ({rules.step(component)} components), as {device} wants it"
+    notes = [] if stride is None else [Note(f"the next larger multiple: {rules.pitch(component, stride)} components")]
+    way = "--matrices one and --matrices lanes accept any stride"
+    needed = f"{multiple} bytes ({rules.step(component)} components)"
+    message = f"{subject} is not a multiple of {needed}, which {device} requires"
     return message, [*notes, Note(way)]
 
 
 class _Function:
-    """`_Function` determines the possible values and addresses in one function."""
+    """An analysis of the possible values and addresses in one function, as congruences."""
 
     def __init__(self, function: typed.FunctionDecl, rules: MemoryRules, device: str, diagnostics: Diagnostics) -> None:
         self.function, self.rules, self.device, self.diagnostics = function, rules, device, diagnostics
         self.assigned_variables: set[typed.VarDecl] = set()
-        # The values of variables that keep their initial value, and whether that leads to an argument of the kernel.
+        # variable that keeps its initial value -> (its possible values, whether they derive from a kernel argument).
         self.initial_values: dict[typed.VarDecl, tuple[Congruence, bool]] = {}
-        # Whether the address determined last starts where an argument points to.
+        # Whether the address computed last derives from a kernel argument.
         self.of_host = False
 
     def run(self) -> None:
@@ -95,7 +98,7 @@ class _Function:
         pointer = e.pointer.type
         assert isinstance(pointer, PointerType)
         if e.bounds is not None or e.layout not in _BY_INSTRUCTION or pointer.qualifiers.space not in _SPACES:
-            return  # staged: by components, which lie anywhere
+            return  # a staged access, which is by components and needs no alignment
         component = matrix_type(matrix).component
         stride = self.number(e.stride)
         if (stride * Congruence(0, component.size)).never_multiple_of(self.rules.multiple(component)):
@@ -110,12 +113,12 @@ class _Function:
         if not address.never_multiple_of(alignment):
             return
         offset = address.rest % gcd(address.step, alignment)
-        message = f"the matrix starts {offset} bytes behind a multiple of {alignment} bytes"
-        who = f"{self.device} wants it at such a multiple"
+        message = f"misaligned matrix: its address is {offset} modulo {alignment}"
+        rule = f"{self.device} requires {alignment}-byte alignment"
         if self.of_host:
-            self.diagnostics.warning(ARGUMENT, f"{message}, if the argument is a buffer: {who}", span)
+            self.diagnostics.warning(ARGUMENT, f"{message} if the argument is a buffer, and {rule}", span)
         else:
-            self.diagnostics.error(POINTER, f"{message}; {who}", span)
+            self.diagnostics.error(POINTER, f"{message}, and {rule}", span)
 
     # --- integers
 
@@ -131,7 +134,7 @@ class _Function:
         return _ANY if decl is None else self.initial(decl, self.number)
 
     def constant_variable(self, e: typed.Expr) -> typed.VarDecl | None:
-        """Return the variable whose value this is, if it still holds its initial value."""
+        """Return the variable that `e` loads if the variable is never changed after its initialization; else None."""
         if not isinstance(e, typed.Load) or not isinstance(e.operand, typed.VarRef):
             return None
         decl = e.operand.decl
@@ -139,11 +142,11 @@ class _Function:
         return decl if own and decl not in self.assigned_variables else None
 
     def initial(self, decl: typed.VarDecl, find: Callable[[typed.Expr], Congruence]) -> Congruence:
-        """Return the possible values of a variable's initializer."""
+        """Return the possible values of a variable's initializer; `find` computes them."""
         if decl.initializer is None:
             return _ANY
         if decl not in self.initial_values:
-            self.initial_values[decl] = _ANY, False  # it may lead back to itself
+            self.initial_values[decl] = _ANY, False  # the initializer may refer to the variable itself
             outer, self.of_host = self.of_host, False
             value = find(decl.initializer)
             self.initial_values[decl] = value, self.of_host
@@ -185,8 +188,7 @@ class _Function:
 
 
 def object_alignment(decl: typed.VarDecl, rules: MemoryRules) -> int:
-    """Return the alignment in bytes of an object in static storage: arrays and records are aligned as matrices
-    require."""
+    """Return the alignment in bytes of an object in static storage; arrays and records are aligned for matrices."""
     placed = rules.placement if isinstance(decl.type, (ArrayType, RecordType)) else 1
     return max(align_of(decl.type), decl.alignment or 1, placed)
 

@@ -1,5 +1,4 @@
-"""A check that a device supports the matrix types and multiply-adds of a unit, for the native route, which depends on
-it.
+"""The check for the native route that a device supports the matrix types and multiply-adds of a unit.
 
 Each type and each multiply-add is reported once, at its first use.
 """
@@ -15,33 +14,35 @@ from ..matrices.supported import Supported, multiply_add
 from ..matrices.variants import MatrixType, Operands, Variant
 from .uniformity.function import in_order
 
-# A message and its notes.
+# (message, notes)
 Message = tuple[str, list[Note]]
 TYPE, MULTIPLY_ADD = "coop-mat-target-type", "coop-mat-target-mul-add"
 
 
 def check(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
-    """Report errors in kernels and what they call, or in all functions if there is no kernel. `device` is its name for
-    messages."""
+    """Report errors in kernels and their callees; in a unit without kernels, in all functions.
+
+    `device` is the device's name for messages.
+    """
     _Check(supported, device, diagnostics).unit(unit)
 
 
 def about_type(supported: Supported, device: str, matrix: MatrixType) -> Message:
     """Return the message and notes for a matrix type that the device lacks."""
     nearest = supported.nearest_types(matrix)
-    notes = [f"the nearest that it has: {', '.join(other.name for other in nearest)}"] if nearest else []
+    notes = [f"the nearest supported types: {', '.join(other.name for other in nearest)}"] if nearest else []
     return f"{device} does not support the matrix type {matrix.name}", _notes(supported, notes)
 
 
 def about_multiply_add(supported: Supported, device: str, variant: Variant) -> Message:
     """Return the message and notes for a multiply-add that the device lacks."""
     nearest = supported.nearest_multiply_adds(variant)
-    notes = [f"it has {other.name}, which is the same in {shared} of 8 points" for other, shared in nearest]
+    notes = [f"it supports {other.name}, which is equal in {shared} of 8 parameters" for other, shared in nearest]
     return f"{device} does not support the multiply-add {variant.name}", _notes(supported, notes)
 
 
 def _notes(supported: Supported, texts: list[str]) -> list[Note]:
-    nothing = [] if supported.variants else ["it supports no cooperative matrices at all"]
+    nothing = [] if supported.variants else ["the device supports no cooperative matrices at all"]
     way = "--matrices one and --matrices lanes compute it without the device's matrix instructions"
     return [Note(text) for text in (*texts, *nothing, way)]
 
@@ -72,7 +73,7 @@ class _Check:
         """Return whether the type, and every type in it, is supported."""
         is_supported = self.types.get(t)
         if is_supported is None:
-            self.types[t] = True  # a record may lead back to itself
+            self.types[t] = True  # a record may contain a pointer to itself
             is_supported = self.types[t] = self.new_type(t, span)
         return is_supported
 
@@ -97,12 +98,12 @@ class _Check:
 
     def multiply_add(self, e: typed.MatrixMulAdd) -> None:
         types = [m.type for m in (e.a, e.b, e.c) if isinstance(m.type, CoopMatrixType)]
-        # Unsupported types have been reported already.
+        # For an unsupported type, an error has been reported already.
         support = [self.type(t, e.span) for t in types]
         if not all(support):
             return
         a, b, c = map(matrix_type, types)
-        # The bits say nothing about floating point.
+        # The signedness bits of the operands are meaningless for floating-point types.
         variant = multiply_add(a, b, c, Operands(e.operands if c.component.is_integer else 0))
         if self.supported.has_multiply_add(variant) or variant in self.multiply_adds:
             return
@@ -115,7 +116,7 @@ class _Check:
 
 
 def used(unit: typed.Unit) -> set[typed.FunctionDecl]:
-    """Return the unit's roots and what they call."""
+    """Return the unit's roots and their direct and indirect callees."""
     functions = set(unit.roots)
     work = list(functions)
     while work:

@@ -1,10 +1,12 @@
-"""Variables that are read before anything was stored to them, and other warnings from the flow of a function.
+"""Warnings about uninitialized variables, and other warnings that need a function's control flow.
 
-For each block and watched variable two bits say whether some path to its end has stored to the variable, and whether
-some path has not: sets of variables are integers, one bit a variable. A read with the second bit alone is certain
-(`uninitialized`). With both, the blocks that lead to the read inevitably, without a store, are followed backwards from
-it; if a branch enters them with the second bit alone, taking that branch is the mistake (`sometimes-uninitialized`).
-Otherwise conditions may depend on each other (`conditional-uninitialized`).
+For each block and watched variable, two bits say whether some path to the block's end has stored to the variable
+(`stored`), and whether some path has not (`bare`). A set of variables is an integer with one bit per variable.
+
+- `uninitialized`: at the read, only `bare` is set.
+- `sometimes-uninitialized`: both are set, and a branch with only `bare` leads inevitably to the read, without a store
+  in between. The search follows such blocks backwards from the read.
+- `conditional-uninitialized`: both are set, and no such branch exists; conditions may be correlated.
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ from ..frontend.types import (
 from .flow import DECLARED, READ, STORED, Block, Graph, build
 
 UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
-# The warning for variables that hold cooperative matrices: certain ones, and those that some branch leads to.
+# The warning for variables with cooperative matrices, for the first two cases.
 OF_MATRICES = "coop-mat-uninitialized"
 UNINITIALIZED_CODES = (*UNINITIALIZED, OF_MATRICES, "return-type", "implicit-fallthrough", "unreachable-code")
-# Blocks looked at, in all of a function, to find the branch at fault; beyond it a finding stays conditional.
+# The number of blocks, per function, that the search for branches visits; then findings stay conditional.
 _PATIENCE = 100_000
-# Branches told of one read.
+# The largest number of branches reported for one read.
 _MOST_FAULTS = 8
 
 
 def check_uninitialized(c: Context, state: FunctionState) -> None:
-    """Issue all warnings about the flow of a function whose body has been analysed without an error."""
+    """Issue all warnings that need the control flow of a function, whose body must be free of errors."""
     wants, body, result = c.diagnostics.wants, state.decl.body, state.decl.type.result
     assert body is not None
     variables: list[typed.VarDecl] = []
@@ -61,8 +63,8 @@ def check_uninitialized(c: Context, state: FunctionState) -> None:
     within = graph.reached(cases=True) if falls and graph.falls else reachable
     for block, span in graph.falls:
         if block in within:
-            notes = [Note("'break;' or '__attribute__((fallthrough));' before it says what is meant")]
-            c.warn("implicit-fallthrough", "the case above runs into this one", span, notes=notes)
+            notes = [Note("insert 'break;', or '__attribute__((fallthrough));' if this is intended")]
+            c.warn("implicit-fallthrough", "the previous case falls through to this label", span, notes=notes)
     if wants("unreachable-code"):
         _unreachable(c, graph, reachable)
     for decl in whole:
@@ -78,8 +80,9 @@ def _open_end(c: Context, decl: typed.FunctionDecl, body: Span, returns: bool) -
         return
     column = max(body.end_column - 1, 1)
     brace = Span(body.file, body.end_line, column, body.end_line, body.end_column)
-    how = "on every way" if returns else "at all"
-    c.warn("return-type", f"'{decl.name}' does not return a '{decl.type.result}' {how}", brace)
+    where = " on every path" if returns else ""
+    message = f"function '{decl.name}' of result type '{decl.type.result}' does not return a value{where}"
+    c.warn("return-type", message, brace)
 
 
 def _unreachable(c: Context, graph: Graph, reachable: set[Block]) -> None:
@@ -88,7 +91,7 @@ def _unreachable(c: Context, graph: Graph, reachable: set[Block]) -> None:
     for block in graph.blocks:
         if block in reachable or block in warned_blocks or block.first is None:
             continue
-        c.warn("unreachable-code", "nothing leads here", block.first)
+        c.warn("unreachable-code", "this code is unreachable", block.first)
         work = [block]
         while work:
             for after in work.pop().ways:
@@ -99,8 +102,13 @@ def _unreachable(c: Context, graph: Graph, reachable: set[Block]) -> None:
 
 @dataclass(slots=True)
 class _Finding:
-    """A `_Finding` is a warning about a variable; the most certain one is issued, then the first; `rank` is 0 for a
-    certain one."""
+    """A warning about a variable; of several, the one with the smallest `order` is issued.
+
+    rank: 0: certain; 1: certain after some branch; 2: possible.
+    code: the warning's name.
+    read: the location of the read.
+    messages: (message, location).
+    """
 
     rank: int
     code: str
@@ -116,7 +124,7 @@ class _Uninitialized:
     def __init__(self, c: Context, graph: Graph, variables: Sequence[typed.VarDecl]) -> None:
         self.c, self.graph, self.variables = c, graph, variables
         count = len(graph.blocks)
-        # At the end of each block: the variables that some way here has stored to, and that some has not.
+        # number of a block -> variables that some path to its end has stored to, and that some path has not.
         self.stored, self.bare = [0] * count, [0] * count
         self.patience = _PATIENCE
 
@@ -132,7 +140,7 @@ class _Uninitialized:
                 self.c.warn(finding.code, message, span, notes=notes)
 
     def order(self) -> list[Block]:
-        """Return the blocks that can be reached, each after its predecessors, except for the back edges of loops."""
+        """Return the reachable blocks in reverse postorder: predecessors first, except for back edges."""
         result: list[Block] = []
         visits = {self.graph.entry}
         work = [(self.graph.entry, iter(self.graph.entry.ways))]
@@ -201,10 +209,12 @@ class _Uninitialized:
         return _Finding(2, "conditional-uninitialized", read, [(message, read)])
 
     def faults(self, block: Block, number: int, decl: typed.VarDecl) -> list[tuple[Span, str]]:
-        """Return the branches, or else the declaration, after which a read without a value is inevitable; each with a
-        phrase."""
+        """Return (span, phrase) of each branch after which a read without a value is inevitable.
+
+        If the declaration always leads there, return that instead.
+        """
         bit = 1 << number
-        # Per block, the number of its successors that lead to the read. If all do, its predecessors are followed.
+        # block -> number of its successors that lead to the read. If all do, the search visits its predecessors.
         ways = {block: len(block.ways)}
         work = [block]
         declared = False
@@ -219,7 +229,7 @@ class _Uninitialized:
                 if not self.bare[source.number] & bit and self.stored[source.number] & bit:
                     continue
                 if self.stored[source.number] & bit and bare_only:
-                    declared = True  # declared here, after a way round a loop
+                    declared = True  # the variable is declared in this block, which is in a loop
                     continue
                 ways[source] = ways.get(source, 0) + 1
                 if ways[source] == len(source.ways):
@@ -243,7 +253,7 @@ class _Uninitialized:
 
 
 def _after(kind: str, bit: int, stored: int, bare: int) -> tuple[int, int]:
-    """Return the sets of variables that some path has stored to, and that some path has not, after an event."""
+    """Return the updated (stored, bare) sets after an event that concerns the variable `bit`."""
     if kind == STORED:
         return stored | bit, bare & ~bit
     return (stored & ~bit, bare | bit) if kind == DECLARED else (stored, bare)

@@ -1,5 +1,6 @@
-"""Warnings about unused declarations and values, and about style: missing parentheses, stray semicolons, ambiguous
-else.
+"""Warnings about unused declarations and values, and about style.
+
+The style warnings concern missing parentheses, stray semicolons and ambiguous elses.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def has_unused_attribute(items: list[syntax.Attribute]) -> bool:
 
 
 def check_unused_in_function(c: Context, state: FunctionState) -> None:
-    """Warn at the end of a definition of its unused declarations."""
+    """Warn about unused declarations of a function, at the end of its definition."""
     references, only_set = c.references, c.only_set
     for decl in state.locals:
         count = references.get(decl, 0)
@@ -49,12 +50,12 @@ def check_unused_in_function(c: Context, state: FunctionState) -> None:
         if entity not in c.named_types:
             c.warn("unused-local-typedef", f"typedef '{entity.name}' is never used", entity.span)
     for decl in (*state.locals, *state.decl.parameters):
-        references.pop(decl, None)  # what is over need not stay in memory
+        references.pop(decl, None)  # free memory: the counts are no longer needed
         only_set.pop(decl, None)
 
 
 def check_unused_functions(c: Context) -> None:
-    """Warn at the end of the unit of static functions that nothing calls."""
+    """Warn about static functions without callers, at the end of the unit."""
     callees = {function for calls in c.calls.values() for function in calls}
     for decl in c.unit.functions:
         if decl.internal and not decl.is_kernel and decl not in callees and decl not in c.excused:
@@ -65,7 +66,10 @@ def check_unused_functions(c: Context) -> None:
 
 
 def check_discarded(c: Context, e: Expr) -> None:
-    """Check an expression whose value its statement, or a comma, discards."""
+    """Warn about an expression whose value is discarded, as a statement or as a comma's left operand.
+
+    An assignment to a variable is counted in `only_set`.
+    """
     if isinstance(e, (typed.Assign, typed.CompoundAssign, typed.IncDec)):
         if isinstance(e.target, typed.VarRef):
             c.only_set[e.target.decl] = c.only_set.get(e.target.decl, 0) + 1
@@ -87,7 +91,7 @@ def check_discarded(c: Context, e: Expr) -> None:
 
 
 def _computes(e: Expr) -> bool:
-    """Return whether an expression as a whole only computes; calls and stores within its operands are disregarded."""
+    """Return whether the outermost operation of `e` has no side effects; the operands' side effects are ignored."""
     if isinstance(e.type, VoidType):
         return False
     if isinstance(e, Load):
@@ -120,7 +124,7 @@ _PURE = (
 
 
 def _callee(c: Context, e: Expr) -> str | None:
-    """Return the name of the builtin that an expression calls, or None if it is another operation."""
+    """Return the name of the builtin that `e` calls, or None if `e` is not written as a call."""
     if not isinstance(e, (typed.BuiltinCall, *_MATRIX_CALLS)):
         return None
     call = re.match(r"(\w+)\s*\(", text_of(c, e.span))
@@ -128,7 +132,7 @@ def _callee(c: Context, e: Expr) -> str | None:
 
 
 def _from_macro(c: Context, e: Expr) -> bool:
-    """Return whether the expression begins or ends in a macro's expansion: macros are their author's concern."""
+    """Return whether `e` begins or ends in a macro's expansion; such an expression is not warned about."""
     if isinstance(e, (typed.BuiltinCall, typed.MatrixComponentWise)):
         return not text_of(c, e.span).startswith(e.name)
     if isinstance(e, _MATRIX_CALLS):
@@ -141,7 +145,7 @@ _LAST = ("right", "operand", "index", "pointer", "base", "otherwise")
 
 
 def _outermost(e: Expr, names: tuple[str, ...]) -> Expr:
-    """Return the first or last operand, down to one without operands."""
+    """Return the leftmost or rightmost leaf of `e`; `names` are the fields of the operands to follow."""
     while True:
         operand = next((value for value in (getattr(e, name, None) for name in names) if isinstance(value, Expr)), None)
         if operand is None:
@@ -160,7 +164,7 @@ def _leaf_from_macro(c: Context, e: Expr) -> bool:
 
 
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
-# Operator: of which operators as bare operands it makes readers think twice, by the warning's name.
+# operator -> (warning, operators that are ambiguous as operands without parentheses).
 _MIXED: dict[str, tuple[tuple[str, frozenset[str]], ...]] = {
     "&": (("parentheses", _COMPARISONS),),
     "^": (("parentheses", _COMPARISONS), ("bitwise-op-parentheses", frozenset("&"))),
@@ -174,13 +178,13 @@ _NEGATED = _COMPARISONS | {"&", "^", "|"}
 
 
 def check_precedence(c: Context, node: syntax.Binary) -> None:
-    """Check the operands of a binary operator."""
+    """Warn about unparenthesized operands of a binary operator whose precedence readers may misjudge."""
     op, left, right = node.op, node.left, node.right
     for code, inside in _MIXED.get(op, ()):
         for side in (left, right):
             if isinstance(side, syntax.Binary) and side.op in inside and side.span != node.span:
-                message = f"'{side.op}' within '{op}' binds first; parentheses would say so"
-                # The operator that readers take for the tighter one.
+                message = f"'{side.op}' within '{op}' has higher precedence; parentheses would make that explicit"
+                # Point at the operator that readers might expect to bind tighter.
                 at, other = (node, side) if code == "parentheses" else (side, node)
                 c.warn(code, message, at.op_span, notes=[Note(f"the '{other.op}'", other.op_span)])
     if isinstance(left, syntax.Unary) and left.op == "!" and op in _NEGATED and not _truth(right):
@@ -189,7 +193,7 @@ def check_precedence(c: Context, node: syntax.Binary) -> None:
 
 
 def _truth(node: syntax.Expression) -> bool:
-    """Return whether an expression is 0 or 1 by its operator, so that comparing it with another one is deliberate."""
+    """Return whether the operator of `node` yields 0 or 1, so that comparing it with a `!` expression is deliberate."""
     while isinstance(node, syntax.Paren):
         node = node.inner
     if isinstance(node, syntax.Unary):
@@ -198,39 +202,39 @@ def _truth(node: syntax.Expression) -> bool:
 
 
 def check_condition(c: Context, node: syntax.Expression) -> None:
-    """Check the condition of an if or a loop."""
+    """Warn about a condition of an if or loop that is an assignment, or a comparison in two pairs of parentheses."""
     if isinstance(node, syntax.Assign) and node.op == "=":
-        notes = [Note("'==' compares; another pair of parentheses says that '=' is meant")]
+        notes = [Note("use '==' to compare, or another pair of parentheses if the assignment is intended")]
         c.warn("parentheses", "an assignment as a condition", node.op_span, notes=notes)
     elif isinstance(node, syntax.Paren) and isinstance(node.inner, syntax.Binary) and node.inner.op == "==":
         comparison = node.inner
         name = isinstance(comparison.left, (syntax.Identifier, syntax.Subscript, syntax.Member))
-        # Out of a macro all of it has one place.
+        # In a macro's expansion all operands have the same span.
         if name and comparison.left.span != comparison.right.span and comparison.span != node.span:
-            notes = [Note("'=' would assign; drop a pair of parentheses")]
+            notes = [Note("use '=' to assign, or remove a pair of parentheses")]
             c.warn("parentheses-equality", "a comparison in two pairs of parentheses", comparison.op_span, notes=notes)
 
 
 def check_if(c: Context, node: syntax.If) -> None:
-    """Check an if on its own, without the statements in its else."""
+    """Check one if, without the statements in its else."""
     check_condition(c, node.condition)
     if node.otherwise is None:
         _empty_body(c, node.condition.span, node.then, "if")
         nested_if = _open_if(node.then)
         if nested_if is not None and nested_if.otherwise is not None:
-            message = "this else belongs to the inner 'if'; braces would say so"
+            message = "this else belongs to the inner 'if'; braces would make that explicit"
             c.warn("dangling-else", message, nested_if.otherwise.span, notes=[Note("the inner 'if'", nested_if.span)])
 
 
 def _open_if(node: syntax.Statement) -> syntax.If | None:
-    """Return the if at the end of a statement without braces."""
+    """Return the if at the end of an unbraced statement, or None."""
     while isinstance(node, (syntax.While, syntax.For, syntax.Label, syntax.Case)):
         node = node.body
     return node if isinstance(node, syntax.If) else None
 
 
 def check_loop(c: Context, node: syntax.While | syntax.For, following: syntax.Node | None) -> None:
-    """Warn of `for (...);` if the next statement looks like the body; a `;` on a line of its own is deliberate."""
+    """Warn about `for (...);` if the next statement looks like the body; a `;` on a separate line is deliberate."""
     if following is None or following.span.file != node.span.file:
         return
     if isinstance(following, syntax.Compound) or following.span.column > node.span.column:
@@ -248,9 +252,9 @@ def _empty_body(c: Context, head: Span, body: syntax.Statement, word: str) -> No
     if span.file != head.file or span.line != head.end_line:
         return
     line = c.diagnostics.sources.line(span.file, span.line) or ""
-    # If anything else precedes the `;`, it is a macro that expands to nothing.
+    # If anything else precedes the `;`, the body is a macro with an empty expansion.
     if line[: span.column - 1].rstrip().endswith(")") and line[span.column - 1 : span.column] == ";":
         between = line[head.end_column - 1 : span.column - 1]
         if not between.strip(") \t;"):
-            notes = [Note("put the ';' on a line of its own if that is meant")]
-            c.warn("empty-body", f"'{word}' controls nothing but this ';'", span, notes=notes)
+            notes = [Note("put the ';' on a separate line if an empty body is intended")]
+            c.warn("empty-body", f"the body of this '{word}' is empty", span, notes=notes)

@@ -1,6 +1,6 @@
-"""Typed AST to canonical LLVM IR.
+"""Lowering of the typed AST to canonical LLVM IR: its options and results.
 
-`coopmat.ir.lower.lower` does it; what goes in and comes out besides the typed AST is here, free of heavy imports.
+`coopmat.ir.lower.lower` does the lowering. This module is free of heavy imports.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ DEFAULT_MACHINE = Machine()
 
 @dataclass(frozen=True, slots=True)
 class LowerOptions:
-    """`matrices` is "native" (cooperative-matrix operations) or a library strategy, one of STRATEGIES, which a pass on
-    the typed AST has lowered for.
+    """The options of the lowering.
 
-    `spirv_version` is what the module will be emitted as: some builtins need a newer one than others.
-    `sub_group_size` is for "lanes" and "scratch": None stands for the kernels' own, or that of `tuning`, which is
-    the device's, where they name none.
-    `contract_matrices`: expressions of Clang's matrix types are contracted whatever the pragma says; `row_major`: flat
-    vectors of `llvm.matrix.*` in a text that is read are row-major; `machine` is what
-    the expressions' cost model knows, and `align_frames` says that it is a device's own.
-    `memory_rules` are the device's for native matrices, None where it has none.
-    `float_flags` are LLVM's fast-math flags of floating-point operations; `opt_disable` is -cl-opt-disable.
+    matrices: "native" (matrices are SPIR-V values), or the name of a library strategy (a key of STRATEGIES), for which
+        a pass has already lowered the typed AST.
+    spirv_version: the version of the emitted module; some builtins need a newer one than others.
+    sub_group_size: the subgroup size in lanes for the strategies "lanes" and "scratch". None: the size that the kernel
+        requires, or else the one of `tuning`.
+    float_flags: LLVM's fast-math flags of floating-point operations.
+    opt_disable: the option -cl-opt-disable.
+    contract_matrices: contract expressions of Clang's matrix types, whatever the pragma says.
+    row_major: flat vectors of `llvm.matrix.*` in an input text are row-major.
+    machine: the device's parameters for the cost model of matrix expressions.
+    align_frames: `machine` describes the actual device, so kernels' frames are aligned for it.
+    memory_rules: the device's alignment and stride rules for native matrices; None: there are none.
+    tuning: the device's parameters for strategies.
     """
 
     matrices: str = "native"
@@ -51,23 +55,26 @@ class LowerOptions:
 
     @property
     def is_native(self) -> bool:
-        """Return whether cooperative matrices remain values; otherwise a library has been merged into the module."""
+        """Whether cooperative matrices remain values; otherwise the library has been merged into the module."""
         return self.matrices == "native"
 
     @property
     def strategy(self) -> Strategy:
-        """The library strategy, for the device. KeyError for native matrices."""
+        """The library strategy, tuned for the device. Raise KeyError for native matrices."""
         return STRATEGIES[self.matrices].tuned(self.tuning)
 
 
 @dataclass(frozen=True, slots=True)
 class LoweredModule:
-    """`text` is LLVM IR without triple and data layout, which emission sets.
+    """The result of the lowering.
 
-    `passes` names the pipeline that must run before emission: "none"; "sroa", the only one that is safe on
-    cooperative matrices; or "O1", which library code needs. `extensions` are the SPIR-V extensions to allow.
-    `functions` describes the functions that other programs may call and that need certain subgroups; `imports` are the
-    names of what other programs define.
+    text: LLVM IR without triple and data layout, which emission sets.
+    kernels: the descriptions of the kernels.
+    passes: the pipeline to run before emission: "none"; "sroa", the only one that is safe on cooperative matrices; or
+        "O1", which library code needs.
+    extensions: the SPIR-V extensions that the module may use.
+    functions: the descriptions of functions that other programs may call and that need certain subgroups.
+    imports: the names of functions and variables that other programs define.
     """
 
     text: str

@@ -1,5 +1,4 @@
-"""The description of a compiled kernel that a host requires: the front end's module, under the name that this room
-uses."""
+"""The description of a compiled kernel for hosts, re-exported from the front end."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""A module under construction: declarations, globals, metadata, and its text; the instructions that llvmlite's ir layer
-lacks or spells incompletely.
+"""An LLVM module under construction, with its declarations, globals, metadata and text.
+
+The module also defines the instructions that llvmlite's ir layer lacks or spells incompletely.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from ..diagnostics import CompileError, Diagnostic, Severity
 from ..frontend.types import AddressSpace
 from .type_map import I8, I32, POINTERS, PRIVATE_POINTER, VOID_TYPE, TypeMap
 
-# What the names of functions begin with that only keep a variable: see `coopmat.spirv.legalize`.
+# The name prefix of functions that only keep a variable alive until `coopmat.spirv.legalize` drops them.
 _KEEPS = "coopmat.keeps."
 
 
 class LoopNode(MDValue):  # type: ignore[misc]
-    """A distinct node whose first operand is itself, as `!llvm.loop` needs."""
+    """A distinct metadata node whose first operand is the node itself, as `!llvm.loop` requires."""
 
     def descr(self, buf: list[str]) -> None:
         operands = ", ".join(op.get_reference() for op in (self, *self.operands))
@@ -29,13 +30,16 @@ class LoopNode(MDValue):  # type: ignore[misc]
 
 
 class LocalNames(NameScope):  # type: ignore[misc]
-    """The names in a function. LLVM cuts those that are longer than 1,024 bytes, and takes what is left for the same
-    name where it is; so they are cut here, before they are made distinct."""
+    """The local names of a function.
+
+    LLVM truncates names to 1,024 bytes and then treats equal ones as the same value. Therefore names are truncated here
+    first, and made unique afterwards.
+    """
 
     LONGEST = 1000
 
     def __init__(self, before: NameScope) -> None:
-        # The parameters have theirs already.
+        # Keep the entries of the parameters, which are registered already.
         self.__dict__.update(before.__dict__)
 
     def register(self, name: str, deduplicate: bool = False) -> str:
@@ -43,7 +47,7 @@ class LocalNames(NameScope):  # type: ignore[misc]
 
 
 class Definition(ir.Function):  # type: ignore[misc]
-    """A function with a body, whose metadata is written as LLVM reads it: without commas."""
+    """A function with a body whose metadata is printed without commas, as LLVM's parser requires."""
 
     scope: NameScope
 
@@ -56,15 +60,15 @@ class Definition(ir.Function):  # type: ignore[misc]
 
 
 class ModuleBuilder:
-    """A module under construction: all that has module scope. `types` maps the language's types."""
+    """A module under construction; `types` maps the language's types to LLVM types."""
 
     def __init__(self, context: ir.Context, types: TypeMap) -> None:
         self.ir = ir.Module(context=context)
         self.types = types
         self.extensions: set[str] = set()
-        # Whether a driver may contract floating-point expressions, which is the language's default.
+        # Whether the device may contract floating-point expressions; this is the language's default.
         self.contract = True
-        # The names of what other programs define.
+        # The names of functions and variables that other programs define.
         self.imports: set[str] = set()
         self._declared: dict[str, ir.Function] = {}
         self._strings: dict[bytes, ir.GlobalVariable] = {}
@@ -80,14 +84,17 @@ class ModuleBuilder:
         attributes: Sequence[str] = ("convergent", "nounwind"),
         variadic: bool = False,
     ) -> ir.Function:
-        """The external function of this name; the first declaration decides its type and attributes."""
+        """Return the external function `name`, declared on first use; later calls ignore type and attributes.
+
+        Raise CompileError if a kernel has that name.
+        """
         function = self._declared.get(name)
         if function is None:
             if name in self.ir.globals:
                 text = f"a kernel that has the name of a builtin function, '{name}', is not supported"
                 raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, None)])
             function = ir.Function(self.ir, ir.FunctionType(result, parameters, var_arg=variadic), name)
-            # Intrinsics have the C calling convention.
+            # Intrinsics must have the C calling convention.
             function.calling_convention = "" if name.startswith("llvm.") else "spir_func"
             for attribute in attributes:
                 function.attributes.add(attribute)
@@ -97,8 +104,8 @@ class ModuleBuilder:
     def define(
         self, name: str, result: ir.Type, parameters: Sequence[ir.Type], *, kernel: bool = False, inline: bool = False
     ) -> ir.Function:
-        """A function that will get a body; every call of this makes a new one."""
-        # SPIR-V has a function's linkage only where it is needed: everything but kernels is internal.
+        """Create and return a function that will get a body; if the name is taken, a number is appended."""
+        # Linkage is exported to SPIR-V only for shared functions, so all functions other than kernels are internal.
         function = Definition(self.ir, ir.FunctionType(result, parameters), self.unique_name(name))
         function.calling_convention = "spir_kernel" if kernel else "spir_func"
         function.linkage = "" if kernel else "internal"
@@ -109,7 +116,7 @@ class ModuleBuilder:
     def share(
         self, name: str, result: ir.Type, parameters: Sequence[ir.Type], is_defined: bool, inline: bool
     ) -> ir.Function:
-        """A function that several programs know by this name, and which this one defines, or another."""
+        """Return a function that several programs share by this name; define it, or import it if not `is_defined`."""
         if not is_defined:
             self.imports.add(name)
             return self.declare(name, result, parameters)
@@ -118,8 +125,11 @@ class ModuleBuilder:
         return function
 
     def keep(self, variable: ir.GlobalVariable) -> None:
-        """Keep a variable that only other programs may use: the backend emits only what a function uses. Legalisation
-        drops the function that does it."""
+        """Keep a variable that only other programs may use.
+
+        The backend emits only variables that a function uses, so define a function that returns its address.
+        Legalization drops that function.
+        """
         function = self.share(f"{_KEEPS}{variable.name}", variable.type, [], True, False)
         ir.IRBuilder(function.append_basic_block("entry")).ret(variable)
 
@@ -132,8 +142,11 @@ class ModuleBuilder:
         align: int,
         shared: bool = False,
     ) -> ir.GlobalVariable:
-        """An object of static storage; without an initializer its value is undefined. `shared`: several programs know
-        the object by this name; without an initializer another one defines it."""
+        """Create and return a variable of static storage.
+
+        Without an initializer its value is undefined. `shared`: several programs know the variable by this name;
+        without an initializer, another program defines it.
+        """
         variable = ir.GlobalVariable(self.ir, typ, self.unique_name(name), addrspace=int(space))
         variable.type = POINTERS[space]
         variable.linkage = "internal" if not shared else "" if initializer is not None else "external"
@@ -145,7 +158,7 @@ class ModuleBuilder:
         return variable
 
     def string(self, value: bytes) -> ir.GlobalVariable:
-        """The constant array of `value` and a final NUL."""
+        """Return a constant array with the bytes of `value` and a final NUL; equal strings share one array."""
         entry = self._strings.get(value)
         if entry is None:
             array = ir.ArrayType(I8, len(value) + 1)
@@ -156,7 +169,7 @@ class ModuleBuilder:
         return entry
 
     def loop_node(self, unroll: int) -> MDValue:
-        """Metadata for the back edge of a loop; `unroll` as in `typed.While`."""
+        """Return the metadata for the back edge of a loop with an unroll hint; `unroll` is as in `typed.While`."""
         if unroll == 0:
             hint: list[ir.Value | str] = ["llvm.loop.unroll.full"]
         elif unroll == 1:
@@ -167,10 +180,10 @@ class ModuleBuilder:
         return LoopNode(self.ir, [operand], name=str(len(self.ir.metadata)))
 
     def finish(self) -> str:
-        """The module's text, with what every OpenCL module carries; to be called last, since the bodies go."""
+        """Return the text of the module with OpenCL's module metadata. This must be the last call: bodies are freed."""
         self.ir.add_named_metadata("opencl.ocl.version", [ir.Constant(I32, 3), ir.Constant(I32, 0)])
         if self.contract:
-            # Without it the backend gives every kernel the execution mode ContractionOff.
+            # Without this metadata the backend gives every kernel the execution mode ContractionOff.
             self.ir.add_named_metadata("opencl.enable.FP_CONTRACT")
         module = self.ir
         lines = [item.get_declaration() for item in module.get_identified_types().values()]
@@ -180,7 +193,7 @@ class ModuleBuilder:
         return "\n".join(lines) + "\n"
 
     def _release(self) -> None:
-        """Cut the cycles between blocks and instructions, so that these go now, not when the collector finds them."""
+        """Break the reference cycles of blocks and instructions, so that they are freed before a garbage collection."""
         for function in self.ir.functions:
             for block in function.blocks:
                 block.terminator = None
@@ -192,7 +205,7 @@ class ModuleBuilder:
 
 
 class Load(Instruction):  # type: ignore[misc]
-    """A load with alignment and volatility."""
+    """A load instruction with alignment and volatility."""
 
     def __init__(self, block: ir.Block, pointer: ir.Value, typ: ir.Type, align: int, volatile: bool) -> None:
         super().__init__(block, typ, "load volatile" if volatile else "load", (pointer,))
@@ -204,7 +217,7 @@ class Load(Instruction):  # type: ignore[misc]
 
 
 class Store(Instruction):  # type: ignore[misc]
-    """A store with alignment and volatility."""
+    """A store instruction with alignment and volatility."""
 
     def __init__(self, block: ir.Block, value: ir.Value, pointer: ir.Value, align: int, volatile: bool) -> None:
         super().__init__(block, VOID_TYPE, "store volatile" if volatile else "store", (value, pointer))
@@ -217,7 +230,7 @@ class Store(Instruction):  # type: ignore[misc]
 
 
 class ExactDivision(Instruction):  # type: ignore[misc]
-    """`sdiv exact`."""
+    """The instruction `sdiv exact`."""
 
     def __init__(self, block: ir.Block, left: ir.Value, right: ir.Value) -> None:
         super().__init__(block, left.type, "sdiv", (left, right), flags=("exact",))
@@ -227,7 +240,7 @@ _COMPARE = {"icmp": ICMPInstr, "fcmp": FCMPInstr}
 
 
 class Builder(ir.IRBuilder):  # type: ignore[misc]
-    """llvmlite's builder, with volatile accesses and variables that live in the entry block."""
+    """An llvmlite builder with opaque pointers, alignment, volatile accesses and instruction flags."""
 
     def load(
         self, ptr: ir.Value, name: str = "", align: int | None = None, typ: ir.Type = None, volatile: bool = False
@@ -241,14 +254,14 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
         return self._add(Instruction(self._block, left.type, opname, (left, right), flags=list(flags)))
 
     def compare(self, opname: str, predicate: str, left: ir.Value, right: ir.Value) -> ir.Value:
-        """`opname` is icmp or fcmp."""
+        """Emit a comparison; `opname` is "icmp" or "fcmp"."""
         return self._add(_COMPARE[opname](self._block, predicate, left, right))
 
     def exact_division(self, left: ir.Value, right: ir.Value) -> ir.Value:
         return self._add(ExactDivision(self._block, left, right))
 
     def element(self, pointer: ir.Value, typ: ir.Type, indices: Sequence[ir.Value]) -> ir.Value:
-        """The address of an element of a `typ` (or of the array of them) at `pointer`."""
+        """Emit the address of an element: `indices` apply to an object of type `typ` at `pointer`."""
         return self.gep(pointer, list(indices), inbounds=True, source_etype=typ)
 
     def _add(self, instruction: Any) -> ir.Value:
@@ -257,10 +270,10 @@ class Builder(ir.IRBuilder):  # type: ignore[misc]
 
 
 class PointeeAttributes(ArgumentAttributes):  # type: ignore[misc]
-    """The attributes of a pointer parameter that name the type it points to. `kind` is byval (the callee's own copy),
-    sret (its result) or byref.
+    """The attributes of a pointer parameter that state the pointee type.
 
-    The SPIR-V backend gives the parameter that type; otherwise it guesses from the uses, and gets records wrong.
+    `kind` is "byval" (the callee owns a copy), "sret" (the address of the result) or "byref". Without the attribute the
+    SPIR-V backend guesses the pointee type from the parameter's uses, and gets records wrong.
     """
 
     def __init__(self, kind: str, pointee: ir.Type, align: int) -> None:
@@ -272,7 +285,7 @@ class PointeeAttributes(ArgumentAttributes):  # type: ignore[misc]
 
 
 def variable(entry: ir.Block, typ: ir.Type, align: int, name: str) -> AllocaInstr:
-    """An alloca for `entry`, not inserted yet, whose type is a plain pointer."""
+    """Return an alloca for block `entry`, of plain pointer type and not yet inserted."""
     result = AllocaInstr(entry, typ, None, name)
     result.align = align
     result.type = PRIVATE_POINTER

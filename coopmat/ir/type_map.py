@@ -1,5 +1,6 @@
-"""Types of OpenCL C as LLVM types, laid out as `frontend.types` says, and those that llvmlite's ir layer does not have:
-target extension types and bfloat.
+"""The mapping from OpenCL C types to LLVM types, with the memory layout of `frontend.types`.
+
+The module also defines the types that llvmlite's ir layer lacks: target extension types and bfloat.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from ..frontend.types import (
 
 
 class BFloatType(ir.Type):  # type: ignore[misc]
-    """`bfloat`; constants are given as numbers that it can represent."""
+    """The LLVM type `bfloat`; a constant's value must be representable in it."""
 
     null = "0.0"
     intrinsic_name = "bf16"
@@ -58,12 +59,12 @@ class BFloatType(ir.Type):  # type: ignore[misc]
         return hash(BFloatType)
 
     def format_constant(self, value: float) -> str:
-        # LLVM reads the double's hexadecimal form for every narrower type that holds the value exactly.
+        # LLVM accepts the hexadecimal form of a double for each narrower type that represents the value exactly.
         return str(ir.DoubleType().format_constant(value))
 
 
 class TargetType(ir.Type):  # type: ignore[misc]
-    """`target("NAME", PARAMETERS)`: a type of SPIR-V's that LLVM has no other word for."""
+    """A target extension type, `target("NAME", PARAMETERS)`, for SPIR-V types without an LLVM equivalent."""
 
     def __init__(self, name: str, *parameters: object) -> None:
         words = [f'"{name}"', *map(str, parameters)]
@@ -80,14 +81,14 @@ class TargetType(ir.Type):  # type: ignore[misc]
 
 
 def cooperative_matrix_type(component: ir.Type, matrix: CoopMatrixType) -> TargetType:
-    """`target("spirv.CooperativeMatrixKHR", component, scope, rows, columns, use)`."""
+    """Return `target("spirv.CooperativeMatrixKHR", component, scope, rows, columns, use)`."""
     shape = (matrix.scope, matrix.rows, matrix.columns, int(matrix.use))
     return TargetType("spirv.CooperativeMatrixKHR", component, *shape)
 
 
 OPAQUE_TYPES = {EVENT: TargetType("spirv.Event"), SAMPLER: TargetType("spirv.Sampler")}
 
-# SPIR-V's Dim (3.8), and whether the image is one of depths and whether it is an array.
+# image type -> (SPIR-V's Dim (3.8), is a depth image, is an array).
 _IMAGES = {
     "image1d_t": (0, 0, 0),
     "image1d_array_t": (0, 0, 1),
@@ -102,12 +103,12 @@ _ACCESSES = {"read_only": 0, "write_only": 1, "read_write": 2}
 
 
 def image_type(image: ImageType) -> TargetType:
-    """`target("spirv.Image", void, dimension, depth, arrayed, multisampled, sampled, format, access)`."""
+    """Return `target("spirv.Image", void, dimension, depth, arrayed, multisampled, sampled, format, access)`."""
     return _image("spirv.Image", image)
 
 
 def sampled_image_type(image: ImageType) -> TargetType:
-    """An image together with a sampler: `target("spirv.SampledImage", ...)` of the same parameters."""
+    """Return `target("spirv.SampledImage", ...)` with the parameters of `image`."""
     return _image("spirv.SampledImage", image)
 
 
@@ -133,14 +134,14 @@ _SCALARS: dict[str, ir.Type] = {
 
 
 def undefined(typ: ir.Type) -> ir.Constant:
-    """The undefined value, in one word for vectors, too."""
+    """Return the undefined value of a type, printed as `undef` also for vectors."""
     result = FormattedConstant(I1, "undef")
     result.type = typ
     return result
 
 
 class MatrixStorage(Protocol):
-    """Variables that hold cooperative matrices."""
+    """The LLVM types and alignments of variables that hold cooperative matrices."""
 
     def variable_type(self, matrix: CoopMatrixType) -> ir.Type: ...
 
@@ -148,16 +149,16 @@ class MatrixStorage(Protocol):
 
 
 class TypeMap:
-    """The LLVM type of every type in one module. A bool is an i8, in memory and as a value.
+    """The mapping from language types to LLVM types in one module. A bool is an i8, in memory and as a value.
 
-    `small_bits`: small floats are their bits, since most devices have no other word for them.
+    `small_bits`: map small floats to integers of the same width, because most devices have no such types.
     """
 
     def __init__(self, context: ir.Context, matrices: MatrixStorage, small_bits: bool = False) -> None:
         self.small_bits = small_bits
         self._context = context
         self._matrices = matrices
-        # By identity, which is much cheaper than hashing; the entry keeps the type alive, so that its id stays its own.
+        # id of type -> (type, LLVM type). An id is a much cheaper key than a hash; the stored type keeps it valid.
         self._types: dict[int, tuple[Type, ir.Type]] = {}
         self._field_indices: dict[RecordType, list[int]] = {}
         self._record_aligns: dict[RecordType, int] = {}
@@ -165,7 +166,7 @@ class TypeMap:
         self._record_names: set[str] = set()
 
     def in_memory(self, t: Type) -> bool:
-        """Return whether a value of this type is handled as the address of an object that holds it."""
+        """Return whether values of this type are represented by the address of an object."""
         return isinstance(t, (ArrayType, RecordType))
 
     def of(self, t: Type) -> ir.Type:
@@ -175,18 +176,17 @@ class TypeMap:
         return entry[1]
 
     def value(self, t: Type) -> ir.Type:
-        """Return the LLVM type of a value that is not handled in memory; `of` returns the type of a variable."""
+        """Return the LLVM type of a value not represented in memory; `of` returns the type of a variable."""
         if isinstance(t, ConstantMatrixType):
             return ir.VectorType(self.of(t.element), t.rows * t.columns)
         return self.of(t)
 
     def parameter(self, t: Type) -> ir.Type:
-        """Return the type by which a value is passed to a function: its own, or that of its address where it is
-        `in_memory`."""
+        """Return the LLVM type of a parameter: the value's type, or a pointer for types that are `in_memory`."""
         return PRIVATE_POINTER if self.in_memory(t) else self.value(t)
 
     def align(self, t: Type) -> int:
-        """Return the alignment in bytes, also for matrices, which `align_of` does not know."""
+        """Return the alignment of a variable in bytes, including matrices, which `align_of` does not support."""
         if isinstance(t, CoopMatrixType):
             return self._matrices.align(t)
         if isinstance(t, ArrayType):
@@ -199,7 +199,7 @@ class TypeMap:
         return align_of(t)
 
     def field_index(self, record: RecordType, index: int) -> int:
-        """The LLVM struct's element that is field `index`; padding may lie before it."""
+        """Return the index of field `index` in the LLVM struct, which has additional padding elements."""
         self.of(record)
         return self._field_indices[record][index]
 
@@ -234,7 +234,7 @@ class TypeMap:
             struct.set_body(*_union_body(record))
             return struct
         elements, self._field_indices[record] = self._struct_body(record)
-        # LLVM's own layout of aligned elements would not follow fields that are packed.
+        # Without `packed`, LLVM's layout would align fields whose attributes place them at unaligned offsets.
         struct.packed = self._layout(record).packed and not contains_matrix(record)
         struct.set_body(*elements)
         return struct
@@ -267,14 +267,13 @@ class TypeMap:
         return elements, indices
 
     def _llvm_align(self, t: Type) -> int:
-        """Return the alignment that LLVM gives the type by itself, without a record's alignment attribute."""
+        """Return LLVM's alignment of the type, which does not consider a record's alignment attribute."""
         if isinstance(t, ArrayType):
             return self._llvm_align(t.element)
         return self._layout(t).align if isinstance(t, RecordType) and t.kind == "struct" else align_of(t)
 
     def _layout(self, record: RecordType) -> _Layout:
-        """Return LLVM's layout of a record's fields; stored, since records of records would ask for it time and
-        again."""
+        """Return LLVM's layout of a record; cached, because nested records would request it repeatedly."""
         layout = self._layouts.get(record)
         if layout is None:
             fields = [(item.offset, self._llvm_align(item.type)) for item in record.fields or ()]
@@ -285,15 +284,18 @@ class TypeMap:
 
 
 class _Layout(NamedTuple):
-    """`packed`: LLVM must not place the fields itself, since it would leave room where an attribute says that there is
-    none. `align`: what LLVM aligns the whole to, in bytes."""
+    """The layout of an LLVM struct.
+
+    packed: the struct must be packed, because LLVM's padding would not match the language's layout.
+    align: the struct's alignment in bytes.
+    """
 
     packed: bool
     align: int
 
 
 def _union_body(record: RecordType) -> list[ir.Type]:
-    """Storage of the union's size that LLVM aligns as the union: members are accessed through its address."""
+    """Return an array with the union's size and LLVM alignment; members are accessed by the union's address."""
     align, size = record.align_bytes, record.size_bytes
     unit = ir.IntType(8 * align) if align <= 8 else ir.VectorType(I64, min(align // 8, 16))
     return [ir.ArrayType(unit, size // min(align, 128))]

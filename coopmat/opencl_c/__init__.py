@@ -1,7 +1,6 @@
-"""Typed AST to plain OpenCL C, for devices that take no SPIR-V.
+"""Output of the typed AST as plain OpenCL C, for devices that accept no SPIR-V: the options and results.
 
-`coopmat.opencl_c.write.write` does it, of a unit whose matrices passes have made plain objects of; what goes in and
-comes out besides the typed AST is here.
+`coopmat.opencl_c.write.write` writes a unit, in which passes have replaced matrices by plain objects.
 """
 
 from __future__ import annotations
@@ -15,9 +14,13 @@ __all__ = ["WriteOptions", "Written"]
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """`cl_std` is the newest version that the device takes; the text asks for the oldest that it can do with. `prelude`
-    is C that defines `instructions`: these functions of the library are not written, as the device has them. With
-    `half_bits`, values of half are written as their bits, a ushort."""
+    """The options of the output.
+
+    cl_std: the newest language version that the device accepts; the text requires the oldest version that suffices.
+    prelude: C text that defines `instructions`.
+    instructions: library functions that are not written, because the device has them as instructions.
+    half_bits: write values of half as ushort bit patterns.
+    """
 
     cl_std: str = "CL3.0"
     prelude: str = ""
@@ -27,8 +30,13 @@ class WriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """`text` is the program; `cl_std` the version that it needs, "CL1.2" or later, for -cl-std=. `functions` describes
-    the functions that other programs may call, as far as they need subgroups of a size."""
+    """The output.
+
+    text: the program.
+    kernels: the descriptions of the kernels.
+    cl_std: the required version for -cl-std=, "CL1.2" or later.
+    functions: the descriptions of functions that other programs may call and that need a subgroup size.
+    """
 
     text: str
     kernels: tuple[KernelInfo, ...]

@@ -1,4 +1,4 @@
-"""Calls of builtins: by their own names, with arguments from which the device's compiler finds the same overload."""
+"""Calls of builtins by name, with argument types that select the same overload in the device's compiler."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .text import Binds, Text, call, cast
 if TYPE_CHECKING:
     from .context import Context
 
-# The bits and values of arguments that have names, which every device gives its own values.
+# Flag or value of an argument -> its name. Names are written, because devices define the values themselves.
 _FENCES = {1: "CLK_LOCAL_MEM_FENCE", 2: "CLK_GLOBAL_MEM_FENCE", 4: "CLK_IMAGE_MEM_FENCE"}
 _NAMED: Mapping[str, Mapping[int, str]] = {
     "memory_order": {
@@ -37,8 +37,9 @@ _NAMED: Mapping[str, Mapping[int, str]] = {
         4: "memory_scope_sub_group",
     },
 }
-# Names that OpenCL C 1.2 has, too, for the calls with so many arguments.
+# Loads and stores of half vectors; their pointers are to half even if halves are ushort bit patterns.
 _OF_HALVES = re.compile(r"v(load|store)a?_half")
+# (builtin, number of arguments) -> the name that OpenCL C 1.2 has for that overload.
 _OLDER = {("work_group_barrier", 1): "barrier", ("sub_group_barrier", 1): "sub_group_barrier"}
 
 
@@ -64,7 +65,7 @@ def call_builtin(c: Context, e: typed.BuiltinCall) -> Text:
 
 
 def _trailing_zeros(c: Context, e: typed.BuiltinCall) -> Text:
-    """Return the count of the bits below the lowest 1."""
+    """Write `ctz` as the population count of the bits below the lowest 1."""
     x = c.place(c.temporary(e.type, e.span)).text
     t = type_name(c.program, e.type)
     below = call("popcount", f"({t})(~{x} & ({x} - ({t})1))")
@@ -72,7 +73,10 @@ def _trailing_zeros(c: Context, e: typed.BuiltinCall) -> Text:
 
 
 def _linear(offset: str) -> Callable[[Context, typed.BuiltinCall], Text]:
-    """Return what writes the number of a work-item, by its numbers and counts in each dimension."""
+    """Return a writer of a linear id, which is computed from the ids and sizes of the three dimensions.
+
+    `offset` is the function that returns the offset of a global id; it is empty for local ids.
+    """
     way = "global" if offset else "local"
     own = (f"(get_{way}_id({i}){f' - {offset}({i})' * bool(offset)})" for i in range(3))
     x, y, z = own
@@ -81,26 +85,30 @@ def _linear(offset: str) -> Callable[[Context, typed.BuiltinCall], Text]:
 
 
 def _enqueued_size(c: Context, e: typed.BuiltinCall) -> Text:
-    """Return the size of work-groups, which in OpenCL C 1.2 is that of all of them."""
+    """Write `get_enqueued_local_size`; OpenCL C 1.2 has uniform work-groups only, so there use `get_local_size`."""
     if c.program.needs.most >= LANGUAGE_VERSIONS["CL2.0"]:
         c.program.needs.feature("CL2.0")
         return call(e.name, c.value(e.arguments[0]))
     return call("get_local_size", c.value(e.arguments[0]))
 
 
-# Builtins of OpenCL C 2.0 -> what writes them in words of OpenCL C 1.2.
+# builtin of OpenCL C 2.0 -> function that writes it with builtins of OpenCL C 1.2.
 _IN_OLDER_WORDS: Mapping[str, Callable[[Context, typed.BuiltinCall], Text]] = {
     "ctz": _trailing_zeros,
     "get_global_linear_id": _linear("get_global_offset"),
     "get_local_linear_id": _linear(""),
     "get_enqueued_local_size": _enqueued_size,
 }
-# Those that have none.
+# Builtins of OpenCL C 2.0 without such a function.
 _SINCE_2 = ("work_group_barrier", "sub_group_barrier")
 
 
 def _argument(c: Context, e: typed.Expr, word: str, only: Type | None, halves: bool) -> Text:
-    """`only` is the type that every overload has here: then C converts by itself. `halves`: pointers are to halves."""
+    """Write an argument.
+
+    `word` is the parameter's type in the table. If `only` is the argument's type, every overload has this parameter
+    type, so C's implicit conversion suffices. With `halves`, pointers are to half.
+    """
     if isinstance(e, typed.IntConst):
         if word == "cl_mem_fence_flags" and e.value in range(1, 8):
             return Text(" | ".join(name for bit, name in _FENCES.items() if e.value & bit), Binds.OR)
@@ -114,7 +122,7 @@ def _argument(c: Context, e: typed.Expr, word: str, only: Type | None, halves: b
 
 @cache
 def _parameter_words(name: str, count: int) -> tuple[str, ...]:
-    """Return the table's names of the parameters of the first overload that has so many."""
+    """Return the parameter types, as the table spells them, of the first overload with `count` parameters."""
     row = builtins.find(name)
     for signature in row.signatures if row is not None else ():
         match = re.search(r"\(([^)]*)\)", signature)
@@ -126,7 +134,7 @@ def _parameter_words(name: str, count: int) -> tuple[str, ...]:
 
 @cache
 def _fixed_types(name: str, count: int) -> tuple[Type | None, ...]:
-    """Return for each parameter its type in all overloads with `count` parameters; None where they differ."""
+    """Return for each parameter its type in all overloads with `count` parameters, or None if the types differ."""
     row = builtins.find(name)
     if row is None:
         return ()
@@ -135,7 +143,7 @@ def _fixed_types(name: str, count: int) -> tuple[Type | None, ...]:
 
 
 def _printf(c: Context, e: typed.BuiltinCall) -> Text:
-    """The format first; the rest without the promotions that C makes."""
+    """Write a call of printf: the format as a literal, other arguments without the default argument promotions."""
     shape = e.arguments[0]
     while isinstance(shape, (typed.Convert, typed.Load)):
         shape = shape.operand

@@ -1,4 +1,4 @@
-"""The state while a text is written."""
+"""The state of the output of a program and of a function."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Writers:
-    """The functions that write expressions and declarations. They are passed in, so that those whom they call need not
-    import them."""
+    """The functions that write expressions and declarations.
+
+    They are passed in as values, because the modules that call them cannot import them without a cycle.
+    """
 
     value: Callable[[Context, typed.Expr], Text]
     assigned: Callable[[Context, typed.Expr], Text]
@@ -32,8 +34,11 @@ class Writers:
 
 @dataclass
 class Program:
-    """A unit and the one text that it becomes. `statics` are the functions' variables in local memory, which C has at
-    the beginning of a function. `half_bits`: values of half are their bits."""
+    """A unit and the text that is written for it.
+
+    half_bits: values of half are written as ushort bit patterns.
+    statics: function -> its variables in local memory, which C declares at the beginning of the function.
+    """
 
     unit: typed.Unit
     names: Names
@@ -43,19 +48,19 @@ class Program:
     statics: dict[typed.FunctionDecl, list[typed.VarDecl]] = field(default_factory=dict)
 
     def held(self, t: Type) -> Type:
-        """Return the type in which the text has values of `t`."""
+        """Return the type that represents values of `t` in the text."""
         return USHORT if self.half_bits and t is HALF else held_as(t)
 
     @cached_property
     def has_barriers(self) -> bool:
-        """Return whether work-items may wait for others."""
+        """Whether the unit calls builtins in which work-items wait for others."""
         calls = (n for f in self.unit.functions if f.body for n in walk(f.body) if isinstance(n, typed.BuiltinCall))
         names = {call.name for call in calls}
         return any("barrier" in name or ("_group_" in name and not name.startswith("get_")) for name in names)
 
 
 class Context:
-    """The state of one function's text, or of the text outside functions."""
+    """The state of the text of one function, or of program scope (`decl` is None)."""
 
     def __init__(self, program: Program, decl: typed.FunctionDecl | None, out: Output) -> None:
         self.program, self.decl, self.output = program, decl, out
@@ -63,7 +68,7 @@ class Context:
         self._opaque: dict[str, str] = {}
 
     def temporary(self, t: Type, span: Span) -> typed.VarRef:
-        """A new object of the function's."""
+        """Declare a temporary at the beginning of the function, and return a reference to it."""
         decl = typed.VarDecl(span, f"c.{len(self.temporaries)}", t, PLAIN, "automatic")
         name = self.program.names.variable(decl)
         self.temporaries.append(self.program.writers.declared(self.program, t, name))
@@ -71,11 +76,14 @@ class Context:
 
     @property
     def hides_negations(self) -> bool:
-        """Return whether negations of floats are hidden from the device's compiler (`faults.negations` says why)."""
+        """Whether negations of floats are hidden from the device's compiler (`faults.negations` says why)."""
         return self.decl is not None and self.program.has_barriers
 
     def opaque(self, t: ScalarType, constant: str) -> str:
-        """Return the name of an object of the function's, whose value the device's compiler does not know."""
+        """Return the name of a variable with the value `constant`, which the device's compiler cannot know.
+
+        The variable is initialized from a volatile object.
+        """
         if constant not in self._opaque:
             number = len(self._opaque)
             hidden, name = (self.program.names.own(f"{word}{number}") for word in ("hidden", "opaque"))

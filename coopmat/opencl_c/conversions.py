@@ -1,4 +1,4 @@
-"""Conversions, and which of them C makes by itself, so that they need not be written."""
+"""Output of conversions; those that C applies implicitly are omitted."""
 
 from __future__ import annotations
 
@@ -31,18 +31,21 @@ _NUMERIC = (
     ConvertKind.FLOAT_TO_INT,
     ConvertKind.FLOAT_TO_FLOAT,
 )
-# A constant sampler's bits, by OpenCL's names: what the bits themselves are is the device's business.
+# The flags of a constant sampler as OpenCL's names: devices define the values themselves.
 _COORDINATES = ("CLK_NORMALIZED_COORDS_FALSE", "CLK_NORMALIZED_COORDS_TRUE")
 _ADDRESSING = {0: "NONE", 2: "CLAMP_TO_EDGE", 4: "CLAMP", 6: "REPEAT", 8: "MIRRORED_REPEAT"}
 
 
 def convert(c: Context, e: typed.Convert) -> Text:
-    """A conversion written out."""
+    """Write a conversion explicitly."""
     return _KINDS[e.kind](c, e)
 
 
 def bare(e: typed.Expr) -> typed.Expr:
-    """The scalar before a conversion that an operator or an assignment might make by itself."""
+    """Strip a numeric conversion between scalars, which an operator or assignment may apply implicitly.
+
+    A constant becomes an int constant, as in `bare_constant`.
+    """
     if isinstance(e, typed.Convert) and e.kind in _NUMERIC:
         inner = e.operand
         if isinstance(inner.type, ScalarType) and not is_bits(inner.type) and not is_bits(e.type):
@@ -51,15 +54,17 @@ def bare(e: typed.Expr) -> typed.Expr:
 
 
 def bare_constant(e: typed.Expr) -> typed.Expr:
-    """A constant as an int, where that can hold it; any other expression as it is."""
+    """Return a nonnegative integer constant as an int constant if int can represent it; else `e` itself."""
     if isinstance(e, typed.IntConst) and 0 <= e.value < 1 << 31 and e.type is not BOOL:
         return typed.IntConst(e.span, INT, e.value)
     return e
 
 
 def operands(left: typed.Expr, right: typed.Expr) -> tuple[typed.Expr, typed.Expr]:
-    """Return both sides of an operator whose operands have one type, without the conversions that C applies
-    implicitly."""
+    """Return the operands of an operator without the conversions that C applies implicitly.
+
+    `left` and `right` have the same type.
+    """
     t = left.type
     if isinstance(t, VectorType):
         if isinstance(left, typed.Convert) and isinstance(right, typed.Convert) and _splat(left) and _splat(right):
@@ -78,13 +83,13 @@ def _common(a: ScalarType, b: ScalarType) -> ScalarType | None:
 
 
 def promoted(e: typed.Expr) -> typed.Expr:
-    """The operand of a unary operator or the left one of a shift, without the integer promotion."""
+    """Return the operand of a unary operator or the left operand of a shift without the integer promotion."""
     inner = bare(e)
     return inner if isinstance(inner.type, ScalarType) and _common(inner.type, INT) == e.type else e
 
 
 def amount(e: typed.Expr) -> typed.Expr:
-    """The right operand of a shift: only its low bits count, so that its type does not matter."""
+    """Return the right operand of a shift without conversions: only its low bits are significant."""
     if isinstance(e.type, VectorType):
         return _splat(e) or e
     inner = bare(e)
@@ -92,12 +97,12 @@ def amount(e: typed.Expr) -> typed.Expr:
 
 
 def _splat(e: typed.Expr) -> typed.Expr | None:
-    """The scalar that becomes a vector, which C does beside another vector, too."""
+    """Return the scalar operand of a splat, which C converts implicitly beside another vector; None otherwise."""
     return e.operand if isinstance(e, typed.Convert) and e.kind is ConvertKind.SPLAT else None
 
 
 def assigned(e: typed.Expr) -> typed.Expr:
-    """A value without the last conversion, where it goes to an object of its type."""
+    """Return a value to assign without its last conversion, which the assignment applies implicitly."""
     return bare(e) if isinstance(e.type, ScalarType) and not e.type.is_bits else e
 
 
@@ -110,7 +115,7 @@ def _numeric(c: Context, e: typed.Convert) -> Text:
         return _vector(c, e.operand, target)
     if isinstance(target, ScalarType) and target is not BOOL:
         inner = bare(e.operand)
-        # (char)(int)x of a short x, say: the low bits are the same.
+        # For example, (char)(int)x of a short x is (char)x: the low bits are the same.
         if _keeps_low_bits(inner.type, e.operand.type, target):
             return cast(type_name(c.program, target), c.value(inner))
     return cast(type_name(c.program, target), c.value(e.operand))
@@ -124,8 +129,10 @@ def _keeps_low_bits(inner: Type, middle: Type, target: Type) -> bool:
 
 
 def _vector(c: Context, operand: typed.Expr, target: VectorType) -> Text:
-    """Convert a vector, between integers of different signs in two steps, since convert_uintN of negative numbers is
-    implementation-defined."""
+    """Convert a vector; between integers of different signedness, in two steps.
+
+    convert_uintN of negative numbers is implementation-defined.
+    """
     source = operand.type
     value = c.value(operand)
     assert isinstance(source, VectorType)
@@ -148,7 +155,7 @@ def _splatted(c: Context, e: typed.Convert) -> Text:
 
 
 def _bits(c: Context, e: typed.Convert) -> Text:
-    """Reinterpret the bits of a value; the value itself where its type is represented by its bits."""
+    """Reinterpret the bits of a value; if both types have the same representation, write the value only."""
     source, target = map(c.program.held, (e.operand.type, e.type))
     value = c.value(e.operand)
     type_name(c.program, target)
@@ -195,6 +202,6 @@ def floating(c: Context, e: typed.FloatConst) -> Text:
     type_name(c.program, e.type)
     text = literals.floating(e.value, e.type, c.program.held(e.type))
     if c.hides_negations and c.program.held(e.type) == e.type and (e.value == -1 or str(e.value) == "-0.0"):
-        # A product with it becomes a negation.
+        # The compiler would turn a product with this constant into a negation.
         return Text(c.opaque(e.type, text))
     return constant(text)

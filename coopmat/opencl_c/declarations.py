@@ -1,4 +1,4 @@
-"""Types and declarators, records and variables."""
+"""Output of types and declarators, records and variables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def spelled(program: Program, t: Type) -> str:
-    """A type that needs no declarator."""
+    """Return the name of a type that needs no declarator, and record its requirements."""
     t = program.held(t)
     program.needs.value_of(t)
     if isinstance(t, AtomicType):
@@ -43,14 +43,14 @@ def spelled(program: Program, t: Type) -> str:
 
 
 def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) -> str:
-    """A declaration of `name`, which may be empty, as in a cast; `words` qualify the object."""
+    """Return the declaration of `name`, which is empty in a type name; `words` are the object's qualifiers."""
     while True:
         if isinstance(t, ArrayType):
             name = f"({name})" if name.startswith("*") else name
             name += f"[{'' if t.size is None else t.size}]"
             t = t.element
         elif isinstance(t, PointerType):
-            # A pointer to halves is no value of theirs.
+            # A pointer to half does not require the extension for values of half.
             name = f"*{' '.join([*words, name])}".rstrip()
             words, t = _pointee_words(program, t.qualifiers), t.pointee
             if t is HALF and not program.half_bits:
@@ -60,12 +60,12 @@ def declared(program: Program, t: Type, name: str, words: Sequence[str] = ()) ->
 
 
 def type_name(program: Program, t: Type) -> str:
-    """Return the name of a type as a cast spells it."""
+    """Return the type name of `t`, as in a cast."""
     return declared(program, t, "")
 
 
 def half_pointer(program: Program, t: PointerType) -> str:
-    """Return the name of a type of pointers to half itself, in a text that has its bits elsewhere."""
+    """Return the type name of a pointer to half, for a text in which values of half are bit patterns."""
     return " ".join([*_pointee_words(program, t.qualifiers), "half *"])
 
 
@@ -80,7 +80,7 @@ def _access_words(q: Qualifiers) -> list[str]:
 
 
 def object_words(q: Qualifiers) -> list[str]:
-    """The qualifiers of a variable or member; private memory is where an object is by itself."""
+    """Return the qualifiers of a variable or member; the private address space is the default and omitted."""
     space = [] if q.space is AddressSpace.PRIVATE else [f"__{q.space}"]
     return [*space, *_access_words(q)]
 
@@ -93,7 +93,7 @@ def alignment(bytes_: int | None) -> str:
 
 
 def record(program: Program, t: RecordType) -> str:
-    """The definition of a struct or union."""
+    """Return the definition of a struct or union."""
     lines = [f"{spelled(program, t)} {{"]
     for index, item in enumerate(t.fields or ()):
         text = declared(program, item.type, program.names.member(t, index), object_words(item.qualifiers))
@@ -104,7 +104,7 @@ def record(program: Program, t: RecordType) -> str:
 
 
 def records_in(t: Type) -> list[RecordType]:
-    """The records that must be complete before an object of the type is declared."""
+    """Return the records that must be complete before an object of type `t` is declared."""
     while isinstance(t, ArrayType):
         t = t.element
     return [t] if isinstance(t, RecordType) else []
@@ -114,7 +114,7 @@ def records_in(t: Type) -> list[RecordType]:
 
 
 def variable(program: Program, decl: typed.VarDecl) -> str:
-    """A variable or parameter, without its initial value."""
+    """Return the declaration of a variable or parameter, without an initializer."""
     words = object_words(decl.qualifiers)
     if decl.storage == "static" and decl.qualifiers.space is AddressSpace.GLOBAL:
         program.needs.feature("CL2.0")
@@ -123,7 +123,7 @@ def variable(program: Program, decl: typed.VarDecl) -> str:
 
 
 def parameter(program: Program, decl: typed.VarDecl, number: int) -> str:
-    """Return the declaration of a parameter; one without a name receives one, which a definition must have."""
+    """Return the declaration of parameter `number`; an unnamed one gets a name, which a definition needs."""
     if decl.name:
         return variable(program, decl)
     return declared(program, decl.type, program.names.own(f"parameter{number}"), object_words(decl.qualifiers))

@@ -1,4 +1,7 @@
-"""Expressions. Left-deep chains of operators, which grow long in generated code, are not recursed on."""
+"""Output of expressions.
+
+Left-deep chains of operators, which are long in generated code, are iterated over, not recursed on.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from .text import Binds, Text, call, constant
 if TYPE_CHECKING:
     from .context import Context
 
-# Of each operator: its symbol and level.
+# operation -> (symbol, precedence).
 _OPERATORS: dict[str, tuple[str, Binds]] = {
     **{"mul": ("*", Binds.PRODUCT), "div": ("/", Binds.PRODUCT), "rem": ("%", Binds.PRODUCT)},
     **{"add": ("+", Binds.SUM), "sub": ("-", Binds.SUM), "shl": ("<<", Binds.SHIFT), "shr": (">>", Binds.SHIFT)},
@@ -38,7 +41,7 @@ _OPERATORS: dict[str, tuple[str, Binds]] = {
     **{"and": ("&", Binds.AND), "xor": ("^", Binds.XOR), "or": ("|", Binds.OR)},
     **{"land": ("&&", Binds.LOGICAL_AND), "lor": ("||", Binds.LOGICAL_OR)},
 }
-# Arithmetic is all that needs no parentheses among its like: compilers warn of the rest, and readers stumble.
+# Nested arithmetic operators need no parentheses; for other nested operators compilers warn without them.
 _ARITHMETIC = (Binds.PRODUCT, Binds.SUM)
 _COMPARISONS = (Binds.EQUAL, Binds.ORDER)
 _CHAINS = (Binds.AND, Binds.XOR, Binds.OR, Binds.LOGICAL_AND, Binds.LOGICAL_OR)
@@ -46,18 +49,18 @@ _COMPONENTS = "0123456789abcdef"
 
 
 def value(c: Context, e: typed.Expr) -> Text:
-    """The value of an expression; its type in C is the node's."""
+    """Write an expression whose C type is the node's type, and record the type's requirements."""
     c.program.needs.value_of(c.program.held(e.type))
     return _VALUES[type(e)](c, e)
 
 
 def place(c: Context, e: typed.LValue) -> Text:
-    """An object."""
+    """Write an lvalue."""
     return _PLACES[type(e)](c, e)
 
 
 def assigned(c: Context, e: typed.Expr) -> Text:
-    """A value that goes to an object of its type, as by assignment."""
+    """Write a value that is assigned to an object of the same type."""
     return value(c, conversions.assigned(e))
 
 
@@ -65,7 +68,7 @@ def assigned(c: Context, e: typed.Expr) -> Text:
 
 
 def _binary(c: Context, e: typed.Binary | typed.Logical) -> Text:
-    """The chain of left operands, from the inside out."""
+    """Write a binary operator and its chain of left operands, innermost first."""
     chain: list[typed.Binary | typed.Logical] = [e]
     left, _ = _sides(e)
     while isinstance(left, (typed.Binary, typed.Logical)):
@@ -104,12 +107,12 @@ def _unary(c: Context, e: typed.Unary) -> Text:
         return _hidden_negation(c, e)
     symbol = "-" if e.op == "neg" else "~"
     operand = value(c, conversions.promoted(e.operand)).prefix
-    # Not --x.
+    # Parenthesize -(-x), which would read as a decrement.
     return Text(symbol + (f"({operand})" if operand.startswith(symbol) else operand), Binds.PREFIX)
 
 
 def _hidden_negation(c: Context, e: typed.Unary) -> Text:
-    """An operand whose sign bits are flipped by a mask that the device's compiler does not know."""
+    """Write a negation that flips the sign bits by a mask whose value the device's compiler cannot know."""
     element = element_type(e.type)
     assert isinstance(element, ScalarType)
     bits = integer_type(element.bits, signed=False)
@@ -148,7 +151,7 @@ def _comma(c: Context, e: typed.Comma) -> Text:
 
 
 def _comma_chain(c: Context, e: typed.Comma, last: Text) -> Text:
-    """The chain of left operands, whose values nobody reads, and the last value."""
+    """Write a chain of commas: the left operands for their side effects, then `last`."""
     parts = [last]
     left = e.left
     while isinstance(left, typed.Comma):
@@ -162,7 +165,7 @@ def _comma_chain(c: Context, e: typed.Comma, last: Text) -> Text:
 
 
 def effect(c: Context, e: typed.Expr) -> Text:
-    """An expression whose value nobody reads."""
+    """Write an expression whose value is not used."""
     if isinstance(e, typed.Comma):
         return _comma_chain(c, e, effect(c, e.right))
     return _arm(c, e)
@@ -222,7 +225,7 @@ def _address_of(c: Context, e: typed.AddressOf) -> Text:
     if isinstance(target, typed.Deref):
         return value(c, target.pointer)
     if isinstance(target, typed.CompoundLiteral) and not isinstance(target.type, ArrayType):
-        # Of what has no name, clang knows no address space.
+        # clang does not know the address space of a compound literal; take the address of a temporary.
         name = place(c, c.temporary(target.type, e.span)).text
         return Text(f"{name} = {_without_object(c, target)}, &{name}", Binds.COMMA)
     return Text("&" + place(c, target).prefix, Binds.PREFIX)
@@ -262,7 +265,7 @@ def _call(c: Context, e: typed.Call) -> Text:
 
 
 def initializer(c: Context, e: typed.Expr) -> str:
-    """Return the initialiser of an object of the expression's type."""
+    """Return the initializer of an object that has the expression's type."""
     if isinstance(e, typed.Zero) and isinstance(e.type, (ArrayType, RecordType)):
         return _zeros(c, e)
     if isinstance(e, typed.Aggregate):
@@ -275,7 +278,7 @@ def initializer(c: Context, e: typed.Expr) -> str:
 
 
 def _zeros(c: Context, e: typed.Zero) -> str:
-    """{0}, with as many braces as there are aggregates around the first value inside, if there is one."""
+    """Return {0}, nested as deep as the aggregates around the first scalar; {} if there is none."""
     t: Type = e.type
     inner: Type | None = None
     if isinstance(t, ArrayType):
@@ -288,7 +291,7 @@ def _zeros(c: Context, e: typed.Zero) -> str:
 
 
 def _items(c: Context, e: typed.Aggregate) -> list[str]:
-    """Return the items of an initialiser: in order where none is missing, else with designators."""
+    """Return the items of an aggregate's initializer; they have designators if items are missing or out of order."""
     in_order = [index for index, _ in e.items] == list(range(len(e.items)))
     texts = []
     for index, item in e.items:
@@ -337,7 +340,7 @@ def _string(c: Context, e: typed.StringConst) -> Text:
 def _compound_literal(c: Context, e: typed.CompoundLiteral) -> Text:
     inner = initializer(c, e.initializer)
     if isinstance(e.type, RecordType) and not isinstance(e.initializer, (typed.Aggregate, typed.Zero)):
-        # The record that a call gave: its members can be read as they are.
+        # A record returned by a call needs no object: its members can be accessed directly.
         return value(c, e.initializer)
     if not inner.startswith("{"):
         inner = f"{{{inner}}}"
@@ -345,7 +348,7 @@ def _compound_literal(c: Context, e: typed.CompoundLiteral) -> Text:
 
 
 def _without_object(c: Context, e: typed.CompoundLiteral) -> str:
-    """The value that it starts with."""
+    """Return a compound literal's initial value, for contexts that need no object."""
     aggregate = isinstance(e.initializer, (typed.Aggregate, typed.Zero)) and isinstance(e.type, RecordType)
     return (place(c, e) if aggregate else assigned(c, e.initializer)).at(Binds.ASSIGN)
 

@@ -1,4 +1,4 @@
-"""Constants as OpenCL C text that means exactly the value."""
+"""Constants as OpenCL C literals with exactly the given value."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from decimal import Decimal
 from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, ScalarType, Type, held_as
 
+# type -> suffix of its literals.
 _SUFFIXES = {INT: "", UINT: "u", LONG: "L", ULONG: "UL"}
+# The largest number of characters of a decimal floating literal; longer ones are written in hexadecimal.
 _LONGEST_DECIMAL = 12
 _ESCAPES = {0x0A: "\\n", 0x09: "\\t", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\"}
 
 
 def integer(value: int, t: ScalarType) -> str:
-    """Return a constant of the type itself: a cast for those narrower than int. Negative numbers and casts bind
-    less."""
+    """Return a constant expression of type `t`: a literal, or a cast of a literal for types narrower than int.
+
+    Negative numbers and casts are not primary expressions.
+    """
     if t is BOOL or t.rank < INT.rank:
         return f"({t}){value}"
     suffix = _SUFFIXES[t]
@@ -25,13 +29,16 @@ def integer(value: int, t: ScalarType) -> str:
 
 
 def wide(value: int) -> str:
-    """Return a constant of 64 bits, whatever it is compared with."""
+    """Return a literal of a 64-bit type for `value`."""
     return integer(value, LONG if value < 1 << 63 else ULONG)
 
 
 def floating(value: float, t: ScalarType, held: Type | None = None) -> str:
-    """Return a constant of the type itself, or its bits as an integer of the type that holds them; `held` is that type,
-    if it depends on the device. Negative numbers and casts are not primary expressions."""
+    """Return a constant expression of type `t`, or its bit pattern as an integer constant.
+
+    `held` is the type that represents `t` on the device; None: `held_as(t)`. If `held` is not `t`, the bit pattern is
+    returned. Negative numbers and casts are not primary expressions.
+    """
     held = held or held_as(t)
     if held != t:
         return f"({held})0x{COMPONENTS[t.name].pattern(value):0{t.bits // 4}x}"
@@ -46,7 +53,7 @@ def floating(value: float, t: ScalarType, held: Type | None = None) -> str:
 
 
 def _digits(value: float) -> str:
-    """Decimal digits where few of them are exact, else a hexadecimal number."""
+    """Return a decimal literal if a short one is exact, else a hexadecimal one; both without suffix."""
     short = repr(value)
     if len(short) <= _LONGEST_DECIMAL and Decimal(short) == Decimal(value):
         return short
@@ -57,7 +64,7 @@ def _digits(value: float) -> str:
 
 
 def string(value: bytes) -> str:
-    """A string literal of these bytes; others than printable ASCII as octal escapes, which end after three digits."""
+    """Return a string literal for the bytes; all but printable ASCII become escapes, octal ones of three digits."""
     return '"' + "".join(map(_character, value)).replace("??", "?\\?") + '"'
 
 

@@ -1,4 +1,4 @@
-"""The messages of a device's compiler about a text of this package, as diagnostics at the user's source."""
+"""The translation of a device compiler's messages about a written text to diagnostics at the user's source."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..frontend.reserved import LIBRARY_NAME
 CODE = "device-build"
 _SEVERITIES = {"fatal error": Severity.FATAL, "error": Severity.ERROR, "warning": Severity.WARNING, "note": None}
 _WORDS = "|".join(_SEVERITIES)
-# clang, and what is made of it (Intel, Oclgrind): FILE:LINE:COLUMN: error: TEXT. PoCL: error: FILE:LINE:COLUMN: TEXT,
-# with `<Spelling=...>` behind the place of a macro's use. Older drivers of Intel's number the file: 1:LINE:COLUMN.
-# Oclgrind does not heed #line in what it says.
+# clang and compilers based on it (Intel, Oclgrind) write FILE:LINE:COLUMN: error: TEXT. PoCL writes
+# error: FILE:LINE:COLUMN: TEXT, with `<Spelling=...>` after the location of a macro's use. Older Intel drivers write a
+# number for the file, 1:LINE:COLUMN. Oclgrind ignores #line directives and calls the file input.cl.
 _NAMELESS = "input.cl"
 _PLACE = r"(?P<file>[^\n:]+|<[^>\n]*>):(?P<line>\d+):(?P<column>\d+)"
 _FORMS = (
@@ -26,7 +26,7 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One message; `severity` is None for a note."""
+    """One message of a log; `severity` is None for a note."""
 
     severity: Severity | None
     text: str
@@ -34,9 +34,10 @@ class _Line:
 
 
 def diagnostics(log: str, sources: SourceMap, text: str = "") -> list[Diagnostic]:
-    """The messages of a build log; empty where it has none in a form that is known. `text` is what the device got.
+    """Return the messages of a build log, or an empty list if no known form matches.
 
-    Columns are those of the text that the device was given, so that a whole line of the user's source is marked.
+    `text` is the text that was compiled. Columns refer to that text, so each span marks a whole line of the user's
+    source.
     """
     messages: list[Diagnostic] = []
     for line in _lines(log, sources, text):
@@ -59,7 +60,7 @@ def _lines(log: str, sources: SourceMap, text: str) -> Iterable[_Line]:
 
 
 def _presumed(text: str, number: int) -> tuple[str, int]:
-    """The file and line that a line of the text stands for."""
+    """Return the (file, line) that #line directives assign to line `number` of the text."""
     file, at = _NAMELESS, 0
     for line in text.split("\n")[:number]:
         directive = re.fullmatch(r'#line (\d+) "(.*)"', line)

@@ -1,10 +1,12 @@
-"""Names in the C text. They belong to three disjoint sets:
+"""The names in the C text, from three disjoint sets.
 
-- The library's: functions, records, macros, and objects of passes. They begin with a prefix that no kernel's name has.
-- The user's, which the text keeps. One that begins with that prefix, or that a compiler may know, gets the prefix and
-  a letter; so does one with characters beyond ASCII or `$`, which are escaped. Names of kernels stay as they are.
-- The language's. Text of the library calls builtins, and the user's functions by names with the prefix only: so the
-  names of its own local variables cannot hide what it calls.
+- The library's names: functions, records, macros, and objects of passes. They begin with a prefix that no kernel's name
+  has.
+- The user's names, which are kept. A name that begins with that prefix, or that a compiler may know, gets the prefix
+  and a letter. The same applies to names with `$` or characters beyond ASCII, which are escaped. Names of kernels are
+  never changed.
+- The language's names. The library's text calls only builtins, and user functions by names with the prefix. Therefore
+  the library's local variables cannot hide a callee.
 """
 
 from __future__ import annotations
@@ -18,9 +20,13 @@ from ..frontend.types import RecordType, Type
 
 
 class Names:
-    """The names in one text. What a host or another program knows keeps its name: `shared` functions, and those of the
-    `variables` that have a symbol. `prelude` is text before it, whose functions and macros have
-    the library's prefix, and which may call functions that only the device knows."""
+    """The names in one text.
+
+    shared: functions whose names are kept, because the host or other programs know them.
+    variables: all variables; those with a symbol keep it.
+    prelude: the text before the program. Its functions and macros have the library's prefix, and it may call functions
+        that only the device knows.
+    """
 
     def __init__(
         self,
@@ -40,22 +46,22 @@ class Names:
             self.prefix = f"{LIBRARY_PREFIX.removesuffix('_')}{number}_"
 
     def text(self, text: str) -> str:
-        """Return a text of the library, a prelude, with the prefix of this one."""
+        """Return a text of the library, such as the prelude, with this text's prefix in place of the default one."""
         upper = LIBRARY_PREFIX.upper()
         text = re.sub(rf"\b{LIBRARY_PREFIX}", self.prefix, text)
         return re.sub(rf"\b{upper}", self.prefix.upper(), text)
 
     def own(self, name: str) -> str:
-        """Return the name of something of the library's, or of a pass: that has a dot."""
+        """Return the prefixed name of an entity of the library or of a pass; dots are removed."""
         return self.prefix + name.removeprefix(LIBRARY_PREFIX).replace(".", "")
 
     def keep(self, decl: typed.FunctionDecl) -> None:
-        """Name a function of the library as the prelude does, which defines it."""
+        """Give a library function, which the prelude defines, the name that the prelude uses."""
         self._functions[decl] = self.own(decl.name)
         self._used.add(self._functions[decl])
 
     def operand(self, decl: typed.FunctionDecl) -> None:
-        """Give a user's function that text of the library calls a name with the prefix."""
+        """Record that library text calls a user's function, which therefore gets a name with the prefix."""
         self._operands.add(decl)
 
     def function(self, decl: typed.FunctionDecl) -> str:
@@ -67,7 +73,7 @@ class Names:
         return name
 
     def variable(self, decl: typed.VarDecl) -> str:
-        """Return the name of a variable. Scopes are the source's, so that several variables may have the same name."""
+        """Return the name of a variable; variables in different scopes may share a name, as in the source."""
         result = self._variables.get(decl)
         if result is None:
             name = decl.name
@@ -76,14 +82,14 @@ class Names:
         return result
 
     def rename(self, decl: typed.VarDecl) -> None:
-        """Rename a variable that leaves the scope which distinguishes it from others of its name."""
+        """Give a variable that moves to an outer scope a unique name."""
         self._variables[decl] = f"{self.prefix}s{len(self._variables)}_{_ascii(decl.name.replace('.', ''))}"
 
     def label(self, name: str) -> str:
         return self._user(name, "l", is_word(name))
 
     def member(self, t: Type, index: int) -> str:
-        """Return the name of a field; an unnamed record inside another has one here."""
+        """Return the name of a field; an unnamed field gets a name."""
         assert isinstance(t, RecordType) and t.fields is not None
         name = t.fields[index].name
         return self._user(name, "f", is_word(name)) if name else self.own(f"unnamed{index}")
@@ -98,7 +104,7 @@ class Names:
         return result
 
     def _user(self, name: str, letter: str, reserved: bool) -> str:
-        """Return a name of the user's; one that may have another meaning gets the prefix and a letter."""
+        """Return a user's name; if it may have another meaning, prefixed by the library's prefix and `letter`."""
         written = _ascii(name)
         reserved = reserved or written != name or name.lower().startswith(self.prefix) or name in self._of_device
         return f"{self.prefix}{letter}_{written}" if reserved else name
@@ -114,8 +120,7 @@ class Names:
         return name
 
     def _numbered(self, base: str) -> str:
-        """Return an unused name for a function or record of the library; instances for several targets get numeric
-        suffixes."""
+        """Return an unused name for a library function or record; instances for several targets get a number."""
         name, number = self.own(base), 1
         while name in self._used:
             number += 1
@@ -125,7 +130,7 @@ class Names:
 
 
 def _ascii(name: str) -> str:
-    """Return a name of letters, digits and underscores of ASCII, a different one for each name that has others."""
+    """Escape characters other than ASCII letters, digits and underscores; different names stay different."""
     if name.isascii() and "$" not in name:
         return name
     return re.sub(r"[^A-Za-z0-9]", lambda match: "__" if match[0] == "_" else f"_u{ord(match[0]):x}_", name)

@@ -1,4 +1,4 @@
-"""The requirements of a text on the device's compiler: a language version, extensions, build options."""
+"""The requirements of a text on the device's compiler: a language version and extensions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..frontend.types import DOUBLE, HALF, AtomicType, Type, element_type
 _FEATURES = {row.name: row for row in TABLE}
 _EXTENSIONS: dict[Type, str] = {HALF: "cl_khr_fp16", DOUBLE: "cl_khr_fp64"}
 _OPENCL_2 = LANGUAGE_VERSIONS["CL2.0"]
-# Extensions of OpenCL C 2.0: clang, on which AMD's compiler for one is based, has none of their functions in an older
-# version. A device that has no newer version may have them all the same.
+# Prefixes of extensions that need OpenCL C 2.0: clang, on which AMD's compiler is based, declares their functions only
+# since that version. A device without newer versions may have the extensions nevertheless.
 _SINCE_2 = (
     *("cl_khr_subgroup", "cl_khr_extended_bit_ops", "cl_khr_integer_dot_product"),
     *("cl_khr_work_group_uniform_arithmetic", "__opencl_c_integer_dot_product"),
@@ -18,14 +18,16 @@ _SINCE_2 = (
 
 
 class Needs:
-    """Collected while the text is written. `most` is the newest version that may be asked for, as __OPENCL_C_VERSION__
-    has it."""
+    """The requirements collected while a text is written.
+
+    `most` is the newest version that the text may require, as a value of __OPENCL_C_VERSION__.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.version = LANGUAGE_VERSIONS["CL1.2"]
         self.extensions: set[str] = set()
-        # Of the statement being written.
+        # The location of the statement that is being written.
         self.span: Span | None = None
 
     def extension(self, name: str) -> None:
@@ -33,13 +35,16 @@ class Needs:
         self._prefer_2(name)
 
     def value_of(self, t: Type) -> None:
-        """A value of the type, or an object: pointers need nothing."""
+        """Require the extension for values and objects of type `t`; a pointer to it needs none."""
         name = _EXTENSIONS.get(element_type(t))
         if name is not None:
             self.extensions.add(name)
 
     def feature(self, name: str, what: str = "this") -> None:
-        """A language version ("CL2.0"), an extension or a feature of OpenCL C 3.0."""
+        """Require a language version ("CL2.0"), an extension, or a feature of OpenCL C 3.0.
+
+        Raise CompileError if the version is newer than `most`; `what` is the message's subject.
+        """
         if name in LANGUAGE_VERSIONS:
             self._at_least(LANGUAGE_VERSIONS[name], what)
             return
@@ -54,7 +59,7 @@ class Needs:
             self.version = max(self.version, _OPENCL_2)
 
     def features(self, names: str, what: str) -> None:
-        """Separated by blanks."""
+        """Require each of the features in `names`, separated by blanks."""
         for name in names.split():
             self.feature(name, what)
 
@@ -75,5 +80,5 @@ class Needs:
 
     @property
     def standard(self) -> str:
-        """Return the value for -cl-std=."""
+        """The value for -cl-std=."""
         return f"CL{self.version / 100:.1f}"

@@ -1,29 +1,34 @@
-"""Lines of C that know which line of the user's source they stand for."""
+"""Output of C lines that keep the line numbers of the user's source."""
 
 from __future__ import annotations
 
 from ..diagnostics import Span
 from . import literals
 
-# A gap of so many lines is left blank; a wider one gets a directive.
+# A gap of up to 3 lines is filled with blank lines, a wider one is skipped by a #line directive.
 _MOST_BLANK = 3
 _INDENT = "    "
 
 
 class Output:
-    """Text under way. `place` makes the next line stand for a place of the source, by blank lines or `#line`."""
+    """The lines of a text under construction.
+
+    `place` assigns a source line to the next output line, by blank lines or by a `#line` directive.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.depth = 0
         self._file: str | None = None
-        # The source's line that the next line of output stands for.
+        # The source line that the next output line is assigned to.
         self._line = 0
         self._joins = False
 
     def place(self, span: Span) -> None:
-        """Move to a line of the source. A statement that shares its line with the one before may share it in the text,
-        too."""
+        """Assign the source line of `span` to the next output line.
+
+        A statement on the same source line as the previous statement may be appended to that output line.
+        """
         gap = span.line - self._line
         if span.file == self._file and 0 <= gap <= _MOST_BLANK:
             self.lines.extend([""] * gap)
@@ -37,7 +42,7 @@ class Output:
 
     @property
     def line(self) -> int:
-        """Return the line of the source for what is added next."""
+        """The source line of the text that is added next."""
         return self._line - 1 if self._joins else self._line
 
     def add(self, text: str) -> None:
@@ -54,11 +59,11 @@ class Output:
         self._line += len(new)
 
     def join(self) -> None:
-        """Append what is added next to the end of the last line."""
+        """Append the next added text to the last line."""
         self._joins = True
 
     def foreign(self, text: str) -> None:
-        """Lines that are not the user's."""
+        """Add lines that do not come from the user's source."""
         self.lines.extend(text.rstrip("\n").split("\n"))
         self._file = None
 

@@ -1,4 +1,4 @@
-"""Statement expressions as such: the devices' own compilers come from clang, which has them."""
+"""Output of statement expressions; devices' compilers support this extension, because they are based on clang."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _Inline(Output):
-    """Lines that become one, wherever the source has them."""
+    """An output that is joined to one line, regardless of source lines."""
 
     def place(self, span: Span) -> None:
         pass

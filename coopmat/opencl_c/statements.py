@@ -1,4 +1,4 @@
-"""Statements, one a line, each where the source has it."""
+"""Output of statements, each on the line where the source has it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def body(c: Context, block: typed.Block) -> None:
-    """The items of a function's body."""
+    """Write the items of a function's body, after the function's static variables."""
     for decl in c.program.statics.get(c.decl, ()) if c.decl is not None else ():
         _line(c, decl, declaration(c, decl) + ";")
     for item in block.items:
@@ -48,8 +48,10 @@ def _inside(c: Context, items: list[typed.Stmt]) -> None:
 
 
 def _part(c: Context, head: str, s: typed.Stmt, tail: str = "") -> bool:
-    """A head, the statement that belongs to it, and perhaps what ends the whole. In braces but for statements without
-    parts, so that no `else` goes astray; whether there were braces."""
+    """Write a head, such as `if (...)`, its controlled statement, and `tail`; return whether braces were written.
+
+    All but simple statements are enclosed in braces, so that an `else` cannot attach to another `if`.
+    """
     if isinstance(s, _SIMPLE) and not tail:
         if s.span.line == c.output.line:
             c.output.add(f"{head} {_simple(c, s)}")
@@ -81,7 +83,7 @@ def _declaration(c: Context, s: typed.DeclStmt) -> None:
 
 
 def declaration(c: Context, decl: typed.VarDecl) -> str:
-    """Return the declaration of a variable with its initial value."""
+    """Return the declaration of a variable with its initializer, without a semicolon."""
     text = variable(c.program, decl)
     spaces = (AddressSpace.GLOBAL, *([AddressSpace.CONSTANT] if c.program.unit.is_shared else []))
     is_static = decl.symbol is None and decl.storage == "static" and decl.qualifiers.space in spaces
@@ -98,7 +100,7 @@ def _if(c: Context, s: typed.If) -> None:
         rest = s.otherwise
         head = "else"
         if isinstance(rest, typed.If):
-            # else if ... else if ... is a chain to the right.
+            # Iterate over else-ifs, because recursion could overflow the stack.
             c.program.needs.span = rest.span
             head, s = f"else if ({c.value(rest.condition).text})", rest
             rest = s.then
@@ -142,7 +144,7 @@ def _for(c: Context, s: typed.For) -> None:
 
 
 def _init(c: Context, items: list[typed.Stmt]) -> str | None:
-    """Return the initialisation in the head of the loop; None where declarations need one statement each."""
+    """Return the init clause of a for loop, or None if one declaration cannot declare all variables."""
     if all(isinstance(item, typed.ExprStmt) for item in items):
         return ", ".join(
             expressions.effect(c, item.expr).at(Binds.ASSIGN) for item in items if isinstance(item, typed.ExprStmt)
@@ -167,7 +169,7 @@ def _switch(c: Context, s: typed.Switch) -> None:
 
 
 def _case(c: Context, s: typed.Case) -> None:
-    # case 1: case 2: case 3: ... nests.
+    # Consecutive case labels are nested.
     body: typed.Stmt = s
     while isinstance(body, typed.Case):
         label = "default:" if body.value is None else f"case {_constant(c, body)}:"
@@ -177,7 +179,7 @@ def _case(c: Context, s: typed.Case) -> None:
 
 
 def _constant(c: Context, s: typed.Case) -> str:
-    """Return the constant of a case label. Where int is too narrow, the constant's own suffix keeps its value."""
+    """Return the constant of a case label; a value outside the range of int is a 64-bit literal."""
     assert s.value is not None
     if -(1 << 31) < s.value < 1 << 31:
         return integer(c, typed.IntConst(s.span, INT, s.value)).text
@@ -185,7 +187,7 @@ def _constant(c: Context, s: typed.Case) -> str:
 
 
 def _labelled(c: Context, s: typed.Stmt) -> None:
-    """A declaration cannot follow a label, nor can nothing."""
+    """Write a labelled statement; C does not allow a declaration after a label, so write an empty statement first."""
     if isinstance(s, typed.DeclStmt):
         c.output.add(";")
     statement(c, s)

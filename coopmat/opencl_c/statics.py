@@ -1,4 +1,4 @@
-"""The places of variables of static storage: program scope, or the beginning of the kernel that they belong to."""
+"""The placement of static variables: at program scope, or at the beginning of the kernel that uses them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .context import Program
 
 
 def sort_out(program: Program) -> list[typed.VarDecl]:
-    """The variables for program scope, in order; those in local memory become their functions' `statics`.
+    """Return the variables for program scope in order; add those in local memory to `program.statics`.
 
-    A variable that leaves the block it was declared in gets a name of its own where others, or functions, have the
-    same.
+    A variable declared in a function is renamed if its name is not unique. Raise CompileError if a function that is not
+    a kernel has a variable in local memory.
     """
     unit = program.unit
     if not unit.variables:
@@ -26,14 +26,16 @@ def sort_out(program: Program) -> list[typed.VarDecl]:
     names_in = {function: _named_in(function) for function in unit.functions}
     outside = []
     for decl in unit.variables:
-        # A text that is included twice makes several functions at the same place.
+        # A source file that is included twice yields several functions with the same span.
         enclosing = [f for f in unit.functions if f.body is not None and _within(decl.span, f.body.span)]
         function = next((f for f in enclosing if decl in names_in[f]), enclosing[0] if enclosing else None)
         if function is not None and names[decl.name] > 1:
             program.names.rename(decl)
         if function is not None and decl.qualifiers.space is AddressSpace.LOCAL:
             if not function.is_kernel:
-                text = f"'{function.name}' exchanges values in local memory, which OpenCL C declares in kernels only"
+                text = (
+                    f"'{function.name}' exchanges values in local memory, which OpenCL C allows only kernels to declare"
+                )
                 text += ": on this route, other programs cannot call the function"
                 raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, function.span)])
             program.statics.setdefault(function, []).append(decl)
@@ -49,7 +51,7 @@ def _all_variables(unit: typed.Unit) -> Iterator[typed.VarDecl]:
 
 
 def _named_in(function: typed.FunctionDecl) -> set[typed.VarDecl]:
-    """The variables of static storage that a function's body names."""
+    """Return the static variables that a function's body refers to."""
     references = (node.decl for node in walk(function.body) if isinstance(node, typed.VarRef))
     return {decl for decl in references if decl.storage == "static"}
 

@@ -1,4 +1,4 @@
-"""Expressions as text that remembers how tightly it binds."""
+"""The text of an expression together with its precedence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Binds(IntEnum):
-    """C's levels of precedence, loosest first."""
+    """C's levels of precedence, lowest first."""
 
     COMMA = 0
     ASSIGN = 1
@@ -32,7 +32,7 @@ class Text:
     binds: Binds = Binds.POSTFIX
 
     def at(self, level: Binds) -> str:
-        """Return the text, in parentheses where an operator that binds as `level` would take it apart."""
+        """Return the text, parenthesized if its precedence is lower than `level`."""
         return self.text if self.binds >= level else f"({self.text})"
 
     @property
@@ -49,7 +49,7 @@ class Text:
 
 
 def constant(text: str) -> Text:
-    """A literal, with a sign or a cast before it perhaps."""
+    """Return the text of a literal, which may begin with a sign or a cast."""
     signed = text.startswith("-") or (text.startswith("(") and not text.endswith(")"))
     return Text(text, Binds.PREFIX if signed else Binds.POSTFIX)
 
@@ -59,8 +59,10 @@ def call(name: str, *arguments: Text | str) -> Text:
 
 
 def _passed(argument: Text) -> str:
-    """Return the text of an argument. The callee may be a macro of the device's, to which commas within braces separate
-    arguments."""
+    """Return the text of an argument; one with braces is parenthesized.
+
+    The callee may be a macro, and commas within braces would separate macro arguments.
+    """
     return f"({argument.text})" if "{" in argument.text else argument.argument
 
 

@@ -1,4 +1,4 @@
-"""A unit as one text: extensions, records, variables, functions."""
+"""Output of a unit as one text: extensions, records, variables, functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _INLINE = """\
 
 
 def write(unit: typed.Unit, options: WriteOptions) -> Written:
-    """The unit as OpenCL C. Raises CompileError for what the language version, or this writer, has no way to say."""
+    """Write the unit as OpenCL C.
+
+    Raise CompileError for constructs that the language version, or this writer, cannot express.
+    """
     names = Names([f for f in unit.functions if f.is_kernel or f.symbol is not None], unit.variables, options.prelude)
     own = {decl for decl in unit.functions if decl.name in options.instructions and is_library(decl.span.file)}
     functions = _reached(unit, own)
@@ -53,7 +56,7 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in sorted(program.needs.extensions)]
     if (inline := names.text(_INLINE)) and names.text("CM_INLINE") in text:
         head.append(inline)
-    # A prelude may have what subgroups do, too, where its devices have no such functions.
+    # The prelude may also define subgroup functions, for devices without them.
     if not own.isdisjoint(functions) or "cl_khr_subgroups" in program.needs.extensions:
         head.append(names.text(options.prelude.rstrip()))
     infos = tuple(decl.info or describe(decl, sub_group_size(decl), False) for decl in unit.kernels)
@@ -63,8 +66,10 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
 def _reached(
     unit: typed.Unit, elsewhere: Container[typed.FunctionDecl]
 ) -> dict[typed.FunctionDecl, list[typed.FunctionDecl]]:
-    """The unit's roots and what they call, in the source's order; each with those that it calls, but for those that are
-    defined elsewhere."""
+    """Return the unit's roots and their direct and indirect callees, in source order, each with its direct callees.
+
+    The callees of functions in `elsewhere`, which are defined elsewhere, are omitted.
+    """
     waiting = unit.roots
     calls: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
     while waiting:
@@ -89,7 +94,7 @@ def _write_functions(
         visible.add(decl)
         for callee in calls:
             if callee not in visible:
-                # It is defined further down.
+                # Declare a callee that is defined later.
                 visible.add(callee)
                 output.place(callee.span)
                 output.add(_head(program, callee) + ";")
@@ -110,7 +115,7 @@ def _write_function(program: Program, decl: typed.FunctionDecl, output: Output) 
     opening = len(output.lines) - 1
     body(context, decl.body)
     if context.temporaries:
-        # On the line that is there, so that the others stay where they are.
+        # Declare temporaries on the line of the opening brace, so that the other lines keep their numbers.
         output.lines[opening] += " " + " ".join(f"{text};" for text in context.temporaries)
     output.depth -= 1
     output.add("}")
@@ -122,7 +127,7 @@ def _write_function(program: Program, decl: typed.FunctionDecl, output: Output) 
 
 
 def _head(program: Program, decl: typed.FunctionDecl) -> str:
-    """A function's declaration, without what ends it."""
+    """Return a function's declaration without a semicolon or body."""
     parameters = [parameter(program, p, number) for number, p in enumerate(decl.parameters)]
     name = f"{program.names.function(decl)}({', '.join(parameters) or 'void'})"
     words = ["__kernel", *_kernel_attributes(program, decl)] if decl.is_kernel else _function_words(program, decl)
@@ -130,12 +135,13 @@ def _head(program: Program, decl: typed.FunctionDecl) -> str:
 
 
 def _function_words(program: Program, decl: typed.FunctionDecl) -> Sequence[str]:
-    """Return the specifiers of a function. A function that no other program knows is static."""
+    """Return the specifiers of a function; a function that is not shared with other programs is static."""
     words = ["static"] if decl.symbol is None else []
     if decl.symbol is not None and decl.attributes.get("overloadable"):
         words.append("__attribute__((overloadable))")
     if decl.attributes.get("always_inline"):
-        # A simulator does not know an intrinsic that its own LLVM puts where much is inlined.
+        # CM_INLINE can be overridden: a simulator (Oclgrind) lacks an intrinsic that its LLVM emits after much
+        # inlining.
         words.append(program.names.text("CM_INLINE"))
     if decl.attributes.get("noinline"):
         words.append("__attribute__((noinline))")
@@ -158,7 +164,7 @@ def _kernel_attributes(program: Program, decl: typed.FunctionDecl) -> list[str]:
 
 
 def _in_order(unit: typed.Unit) -> list[RecordType]:
-    """The records that are complete, after those that they hold."""
+    """Return the complete records, each after the records that it contains."""
     records: dict[RecordType, None] = {}
 
     def add(item: RecordType) -> None:

@@ -1,7 +1,7 @@
-"""Passes from typed AST to typed AST: each takes a valid unit and gives a valid one (`coopmat.passes.verify`).
+"""Passes from typed AST to typed AST; input and output of each are valid units (`coopmat.passes.verify`).
 
-A pass is a frozen dataclass with a `name` and `run(unit, report)`. What it is given it leaves as it is: nodes that
-change are made anew, and everything else is shared between the units.
+A pass is a frozen dataclass with a `name` and `run(unit, report)`. A pass never modifies its input: it copies the nodes
+that change, and both units share all other nodes.
 """
 
 from __future__ import annotations
@@ -17,28 +17,33 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "Library", "Pass", "Report", "run"]
 
-#: What the passes are called, for --print-after.
+#: The names of the passes, as accepted by --print-after.
 NAMES = ("native-matrices", "cooperative-matrices", "matrix-types", "small-floats")
-#: For tests: units are verified after each pass, whatever is asked for.
+#: Set by tests: verify the unit after each pass, even if `run` is called without `verify`.
 ALWAYS_VERIFY = False
-#: Compiles OpenCL C text of the matrix library to a typed unit, which may be one that others have, too.
+#: A function that compiles OpenCL C text of the matrix library to a typed unit. Callers may share the returned unit.
 Library = Callable[[str], "typed.Unit"]
 
 
 @dataclass(slots=True)
 class Report:
-    """The results of passes besides the unit that they return."""
+    """The outputs of the passes besides the returned unit."""
 
     warnings: list[Diagnostic] = field(default_factory=list)
-    # The expressions of Clang's matrix types, with their places.
+    # Each expression of Clang's matrix types, with its source location.
     trees: list[tuple[Span, Tree]] = field(default_factory=list)
-    # For each multiply-add of cooperative matrices, the function that tells what became of it.
+    # Each multiply-add of cooperative matrices: its source location, and a function that returns the optimization
+    # remark: how the multiply-add was lowered.
     remarks: list[tuple[Span, Callable[[], str]]] = field(default_factory=list)
 
 
 class Pass(Protocol):
-    """`removes` are the classes of types that a unit no longer has after it; `only` names the field of a unit that is
-    true where there is something to do, empty: always."""
+    """A pass from typed unit to typed unit.
+
+    name: the name for --print-after and for messages.
+    removes: the classes of types that no longer occur in the unit after the pass.
+    only: the name of a Boolean field of the unit; if the field is false, the pass is skipped. Empty: always run.
+    """
 
     @property
     def name(self) -> str: ...
@@ -50,12 +55,12 @@ class Pass(Protocol):
     def only(self) -> str: ...
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        """The unit after the pass. Raises CompileError for what is not supported."""
+        """Return the lowered unit. Raise CompileError for an unsupported construct."""
         ...
 
 
 def run(unit: typed.Unit, passes: Iterable[Pass], report: Report, *, verify: bool = False) -> typed.Unit:
-    """The unit after all passes. With `verify` an InternalError says what a pass did wrong."""
+    """Return the unit after all passes. With `verify`, raise InternalError if a pass returns an invalid unit."""
     from .verify import check
 
     removed: tuple[type, ...] = ()

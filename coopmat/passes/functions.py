@@ -1,6 +1,7 @@
-"""Rewriting of functions: trees are rewritten from the bottom up; variables, and objects for values that are needed
-several times or by their address; and the properties of functions, by themselves and through the functions that they
-call."""
+"""Tools for passes: bottom-up rewriting of trees and functions, and the call graph with properties of functions.
+
+`FunctionRewriter` also creates variables, and temporaries for values that are used several times or by address.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +30,14 @@ from .storage import address_of, decayed, is_simple, load, member, named, variab
 
 
 class FunctionRewriter(ABC):
-    """Makes the parameters and the body of `decl` anew, which is a copy of a function; `map_type` gives the new types,
-    `functions` are those that are called in place of others.
+    """A rewriter of the parameters and the body of `decl`, which is a copy of a function; `rewrite` modifies `decl`.
 
-    `handlers` are methods, by the class of a node. Functions of a library give objects their values by an address, the
-    first argument: `result` makes such calls, whose object is the one that is assigned to where that is a variable.
+    map_type: returns the lowered type for each type.
+    functions: callee -> the function that is called instead; other callees are kept.
+
+    Subclasses provide `handlers`: class of node -> method that replaces the node. Library functions store a matrix
+    result through their first argument, an address. `result` creates such a call with a temporary as the destination.
+    If the result is assigned to a variable, `straight` drops the temporary and passes the variable's address.
     """
 
     def __init__(
@@ -46,16 +50,15 @@ class FunctionRewriter(ABC):
         self._variables: dict[typed.VarDecl, typed.VarDecl] = {}
         self._temporaries: dict[typed.VarDecl, None] = {}
         self._count = 0
-        # The calls that give temporaries their values.
+        # temporary -> the call that stores its value.
         self._results: dict[typed.VarDecl, typed.Call] = {}
 
     @abstractmethod
     def handlers(self) -> Mapping[type, Callable[..., Any]]:
-        """Return the handlers that replace nodes, by the nodes' class."""
+        """Return: class of node -> method that returns the replacement of (old node, rewritten node)."""
 
     def parts(self) -> Mapping[type, Parts]:
-        """Return the functions that list a node's parts, by class, for nodes that are not rewritten by their
-        children."""
+        """Return: class of node -> function that lists the parts to rewrite instead of the node's children."""
         return {}
 
     def rewrite(self) -> None:
@@ -77,14 +80,14 @@ class FunctionRewriter(ABC):
         decl.body = typed.Block(body.span, [*objects, *body.items]) if objects else body
 
     def call_of(self, e: Any, new: Any) -> Any:
-        """Return the call, or the operation with an operand, of the function that replaces another."""
+        """Return `new`, a call (or an operation with a function operand), with its callee replaced by `functions`."""
         function = self.functions.get(e.function, e.function)
         return new if function is e.function else copied(new, function=function)
 
     # --- variables -------------------------------------------------------------------------------
 
     def variable(self, decl: typed.VarDecl) -> typed.VarDecl:
-        """Return the variable that replaces another; its initial value is set where it is declared."""
+        """Return the variable that replaces `decl`, without an initializer: the rewritten declaration sets that."""
         if decl.storage == "static":
             return self.static(decl)
         new = self._variables.get(decl)
@@ -93,7 +96,7 @@ class FunctionRewriter(ABC):
         return new
 
     def static(self, decl: typed.VarDecl) -> typed.VarDecl:
-        """Return the variable that replaces one that outlives the function."""
+        """Return the variable that replaces a static variable: by default, the same one."""
         return decl
 
     def _reference(self, e: typed.VarRef, new: typed.VarRef) -> typed.Expr:
@@ -107,20 +110,27 @@ class FunctionRewriter(ABC):
         return decl
 
     def temporary(self, t: Type, span: Span) -> typed.VarRef:
-        """A new object of the function's; no name of the source has a dot."""
+        """Declare a temporary in the function, and return a reference to it.
+
+        Its name contains a dot, so that it cannot clash with a name of the source.
+        """
         decl = typed.VarDecl(span, f"t.{self._count}", t, PLAIN, "automatic")
         self._count += 1
         self._temporaries[decl] = None
         return variable(decl)
 
     def once(self, target: typed.LValue) -> tuple[list[typed.Expr], typed.LValue]:
-        """An object that is named several times, and what has to be evaluated before."""
+        """Return (expressions to evaluate first, an lvalue for the same object that can be used several times).
+
+        An lvalue with side effects is replaced by a dereference of a temporary pointer. Raise InternalError for vector
+        components, which have no address.
+        """
         if is_simple(target):
             return [], target
         if isinstance(target, typed.Swizzle):
             raise InternalError("components of a vector have no address", str(target.span))
         if isinstance(target, typed.MatrixElement):
-            # Nor has a component of a native matrix one.
+            # A component of a native matrix has no address, either: keep the matrix lvalue and hold the index.
             before, matrix = self.once(target.matrix)
             more, index = self.held(target.index)
             return [*before, *more], copied(target, matrix=matrix, index=index)
@@ -130,7 +140,7 @@ class FunctionRewriter(ABC):
         return [typed.Assign(target.span, target_pointer.type, target_pointer, pointer)], place
 
     def held(self, e: typed.Expr) -> tuple[list[typed.Expr], typed.Expr]:
-        """A value that is needed several times, and what has to be evaluated before."""
+        """Return (expressions to evaluate first, an expression for the same value that can be used several times)."""
         if is_simple(e):
             return [], e
         temporary = self.temporary(e.type, e.span)
@@ -139,7 +149,10 @@ class FunctionRewriter(ABC):
     # --- objects and their addresses -------------------------------------------------------------
 
     def address(self, value: typed.Expr) -> tuple[list[typed.Expr], typed.Expr]:
-        """The pointer to the elements of a record that is an array, and what has to be evaluated before."""
+        """Return (expressions to evaluate first, a pointer to the first element) of a value of an array record.
+
+        An rvalue is stored in a temporary first.
+        """
         before: list[typed.Expr] = []
         while isinstance(value, typed.Comma):
             before.append(value.left)
@@ -151,12 +164,16 @@ class FunctionRewriter(ABC):
         return before, elements(target)
 
     def result(self, before: Sequence[typed.Expr], out: typed.VarRef, call: typed.Call) -> typed.Expr:
-        """Return the value that a call has stored in a temporary."""
+        """Return an expression that evaluates `before` and `call`, then loads the result from the temporary `out`."""
         self._results[out.decl] = call
         return sequence([*before, call, load(out)])
 
     def straight(self, target: typed.LValue, value: typed.Expr, span: Span) -> typed.Comma | None:
-        """The assignment of such a result as one that needs no object of its own; None where it is none."""
+        """Return the assignment of a call's result to a variable, with the call storing directly to the variable.
+
+        The temporary of the call is deleted. If `target` is not a plain variable, or `value` does not come from
+        `result`, return None.
+        """
         if not (isinstance(target, typed.VarRef) and isinstance(value, typed.Comma)):
             return None
         last = value.right
@@ -171,7 +188,7 @@ class FunctionRewriter(ABC):
         return typed.Comma(span, target.type, value.left, load(target))
 
     def _statement(self, s: typed.ExprStmt, new: typed.ExprStmt) -> typed.Stmt:
-        """Drop the load of a stored value that the statement does not use."""
+        """Drop the load of a stored record if the statement does not use the loaded value."""
         e = new.expr
         is_stored = isinstance(e, typed.Comma) and isinstance(e.right, typed.Load) and is_simple(e.right)
         if is_stored and isinstance(e, typed.Comma) and isinstance(e.type, RecordType):
@@ -179,7 +196,7 @@ class FunctionRewriter(ABC):
         return new
 
     def _block(self, s: typed.Block, new: typed.Block) -> typed.Stmt:
-        """Variables are declared first where a call gives them their values."""
+        """Split a declaration initialized by a call's result: declare the variable, then let the call store to it."""
         items: list[typed.Stmt] = []
         for item in new.items:
             items.append(item)
@@ -192,13 +209,19 @@ class FunctionRewriter(ABC):
 
 
 def copies(unit: typed.Unit) -> dict[typed.FunctionDecl, typed.FunctionDecl]:
-    """The functions of a unit, each with one that is to be made anew: itself where it is the library's and neither
-    calls one of the program's, as it does that has an operand, nor converts small floats, as natively."""
+    """Return: each function of the unit -> the copy that a pass may rewrite.
+
+    A library function that no pass after the lowering of matrices changes (`_is_closed`) is mapped to itself.
+    """
     return {f: f if _is_closed(f) else copied(f) for f in unit.functions}
 
 
 def _is_closed(f: typed.FunctionDecl) -> bool:
-    """Return whether a function is the library's, and has only what no pass after the matrices' changes."""
+    """Return whether a pass can keep the function: a library function without calls of program functions.
+
+    Calls of program functions are the operands of maps and reductions. Conversions of small floats, which occur in the
+    library of native matrices, must be rewritten, too.
+    """
     if not is_library(f.span.file):
         return False
     for node in walk(f.body) if f.body is not None else ():
@@ -210,19 +233,19 @@ def _is_closed(f: typed.FunctionDecl) -> bool:
 
 
 def elements(record: typed.LValue) -> typed.Expr:
-    """The pointer to the first element of a record that is an array."""
+    """Return a pointer to the first element of the array in `record`, an lvalue of an array record."""
     return decayed(member(record, 0))
 
 
 def element(record: typed.LValue, index: typed.Expr) -> typed.Index:
-    """An element of such a record; `index` is a ulong."""
+    """Return the element `index`, a ulong, of the array in `record`, an lvalue of an array record."""
     array = member(record, 0)
     assert isinstance(array.type, ArrayType)
     return typed.Index(record.span, array.type.element, record.place, array, index)
 
 
 def sequence(parts: Sequence[typed.Expr]) -> typed.Expr:
-    """Return the expression that evaluates the parts from left to right and has the value of the last."""
+    """Return the comma expression that evaluates `parts` from left to right and has the value of the last part."""
     result = parts[0]
     for part in parts[1:]:
         result = typed.Comma(part.span, part.type, result, part)
@@ -230,23 +253,26 @@ def sequence(parts: Sequence[typed.Expr]) -> typed.Expr:
 
 
 def typed_like(e: typed.Expr, other: typed.Expr) -> typed.Expr:
-    """A pointer as one of the other's type, which points to elements of the same object."""
+    """Return pointer `e` converted to the type of pointer `other`; both point to elements of the same object."""
     return e if e.type == other.type else typed.Convert(e.span, other.type, typed.ConvertKind.POINTER, e)
 
 
 # --- trees -----------------------------------------------------------------------------------------
 
 
-#: What becomes of a node: it is called with the node as it was and with the node that has its new children.
+#: (old node, node with rewritten children) -> the replacement.
 Handler = Callable[[Any, Any], Any]
-#: The expressions below a node that is not made of its children; its handler gets what becomes of them, as a list, or
-#: None for a node that is like any other.
+#: Node -> the expressions to rewrite instead of its children, or None to rewrite the children. If the result is a list,
+#: the node's handler gets the list of rewritten parts as its second argument.
 Parts = Callable[[Any], "list[Any] | None"]
 
 
 class Rewriter:
-    """Makes trees anew from the bottom up. `handlers` and `parts` are by the class of a node, `map_type` gives every
-    node's type."""
+    """A bottom-up rewriter of trees.
+
+    handlers, parts: class of node -> its `Handler` or `Parts`.
+    map_type: returns the lowered type for each expression's type.
+    """
 
     def __init__(
         self,
@@ -259,7 +285,7 @@ class Rewriter:
         self._parts = parts
 
     def rewrite(self, root: Any) -> Any:
-        """Deep trees, which generated code has, are not recursed on."""
+        """Return the rewritten tree. Uses a worklist, not recursion, because generated code has deep trees."""
         results: list[Any] = []
         work: list[tuple[Any, int, bool]] = [(root, -1, False)]
         while work:
@@ -288,10 +314,16 @@ class Rewriter:
 
 @dataclass(slots=True)
 class Facts:
-    """The properties of one function. `matrices`: it has values or variables that are or hold cooperative matrices;
-    `names_matrices`: that, or pointers to such; `of_sub_groups`, `of_work_groups`: it names some of that scope;
-    `subgroups`: it calls builtins of the subgroup; `calls_kernel`: it calls one as a function; `imports`: it calls a
-    function that another program defines; `calls` are the functions that it calls itself."""
+    """Properties of one function, without those of its callees.
+
+    matrices: its types (parameters, result, variables, expressions) include cooperative matrices, also in aggregates.
+    names_matrices: like `matrices`, or its types include pointers to matrices.
+    of_sub_groups, of_work_groups: its types include matrices of subgroup or work-group scope.
+    subgroups: the function calls subgroup builtins.
+    calls_kernel: the function calls a kernel as a function.
+    imports: the function calls a function that another program defines.
+    calls: the direct callees, in order.
+    """
 
     matrices: bool = False
     names_matrices: bool = False
@@ -304,11 +336,12 @@ class Facts:
 
 
 class CallGraph:
-    """The call graph of a unit; `names_matrix` says whether a type names one."""
+    """The call graph of a unit, with properties of functions; `names_matrix(t)` is whether type `t` names a matrix."""
 
     def __init__(self, unit: typed.Unit, names_matrix: Callable[[Type], bool]) -> None:
         self._names_matrix = names_matrix
-        # By identity, which is much cheaper than hashing; the entry keeps the type alive.
+        # id of type -> (type, names a matrix, scopes of its matrices). An id as key is much cheaper than hashing; the
+        # stored type keeps the id valid.
         self._types: dict[int, tuple[Type, bool, frozenset[int]]] = {}
         self._has_matrices = unit.has_matrices
         self._facts = {f: self._of(f) for f in unit.functions if f.body is not None}
@@ -355,7 +388,7 @@ class CallGraph:
         return self._facts.get(function) or Facts()
 
     def reached(self, function: typed.FunctionDecl) -> tuple[typed.FunctionDecl, ...]:
-        """The function, which is the last, and all that it may call, each behind what it calls."""
+        """Return `function` and its direct and indirect callees in postorder: callees first, `function` last."""
         if function not in self._reached:
             order: list[typed.FunctionDecl] = []
             begun: set[typed.FunctionDecl] = set()
@@ -372,7 +405,7 @@ class CallGraph:
         return self._reached[function]
 
     def uses(self, function: typed.FunctionDecl, what: str) -> bool:
-        """Return whether a function, or one that it calls, has the property `what`: the name of a field of `Facts`."""
+        """Return whether the function or a direct or indirect callee has the property `what`, a field of `Facts`."""
         if what not in self._users:
             callers: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
             for caller, facts in self._facts.items():

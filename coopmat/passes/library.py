@@ -1,4 +1,4 @@
-"""Calls of the matrix library: made first, linked to the library's typed AST once all of them are known."""
+"""Calls of the matrix library: created without a callee, then linked to the typed AST of all required functions."""
 
 from __future__ import annotations
 
@@ -47,8 +47,11 @@ _UNLINKED = typed.FunctionDecl(LIBRARY_SPAN, "unlinked", FunctionType(VOID, ()),
 
 
 class LibraryCalls:
-    """The calls of library functions in one unit. Local memory through which library functions exchange values belongs
-    to kernels and to functions that other programs call; others take a pointer to it as their last parameter."""
+    """The calls of library functions in one unit.
+
+    Some library functions exchange values through local memory. Kernels, and functions that other programs call, own
+    that memory; all other functions receive a pointer to the memory as their last parameter.
+    """
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -60,8 +63,10 @@ class LibraryCalls:
         self._operands: Names = {}
 
     def operand_name(self, function: typed.FunctionDecl, own: int) -> str:
-        """The name in the library's text of a function of the unit that is an operand there; so many of its arguments
-        are the library's own."""
+        """Return the name by which the library's text calls `function`, an operand of a map or reduction.
+
+        The library passes the first `own` arguments; further arguments are passed on.
+        """
         return operand_name(self._operands, function, own)
 
     def call(
@@ -73,8 +78,10 @@ class LibraryCalls:
         span: Span,
         passed_on: Sequence[typed.Expr] = (),
     ) -> typed.Call:
-        """A call in the body of `caller` of the instance for `target`; `passed_on` are further arguments of the
-        function that is its operand."""
+        """Return a call, in the body of `caller`, of the library function `instance` compiled for `target`.
+
+        `passed_on` are further arguments for the program function that is the instance's operand.
+        """
         signature, name = instance.signature, instance.function_name
         self._instances.setdefault(target, {})[name] = instance
         operands = [passed(a, parameter_type(p)) for a, p in zip(arguments, signature.parameters, strict=True)]
@@ -88,12 +95,11 @@ class LibraryCalls:
         return result
 
     def note_call(self, caller: typed.FunctionDecl, call: typed.Call) -> None:
-        """Record that `caller` calls a function of the unit's own, which may have to receive a pointer to local
-        memory."""
+        """Record that `caller` calls a function of the unit, which may need a pointer to local memory."""
         self._callers.setdefault(caller, []).append(call)
 
     def link(self) -> typed.Unit:
-        """Set the functions of all calls to the library's, and return these with their records."""
+        """Compile the instances, set the callees of all calls, and return the library's functions and records."""
         lowering.check_count(sum(map(len, self._instances.values())))
         result = typed.Unit([], [], [])
         linked: dict[tuple[Target, str], typed.FunctionDecl] = {}
@@ -112,7 +118,10 @@ class LibraryCalls:
     # --- local memory ----------------------------------------------------------------------------
 
     def pass_scratch(self, functions: Sequence[typed.FunctionDecl]) -> list[typed.VarDecl]:
-        """Add the parameters for local memory to the functions, callees first, and return the kernels' objects."""
+        """Add the parameters for local memory to `functions` (callees first) and arguments to their calls.
+
+        Return the arrays in local memory that the owning functions declare.
+        """
         objects = []
         for function in functions:
             for call in self._callers.get(function, ()):
@@ -158,8 +167,11 @@ def parameter_type(p: Parameter) -> Type:
 
 
 def passed(e: typed.Expr, t: Type) -> typed.Expr:
-    """A value of the library's type: small floats are their bits there, integers may have another sign, pointers point
-    to components."""
+    """Convert argument `e` to the library's parameter type `t`.
+
+    Small floats are bitcast to their bit patterns, integers change their signedness, and pointers are cast to the
+    address space and component type of `t`.
+    """
     if (is_bits(e.type) and t == held_as(e.type)) or (e.type is HALF and t == USHORT):
         return typed.Convert(e.span, t, ConvertKind.BITCAST, e)
     if not isinstance(t, PointerType):

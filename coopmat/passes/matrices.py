@@ -1,7 +1,7 @@
-"""Cooperative matrices by a library: each is a plain private object, and operations are calls of library functions.
+"""The pass that lowers cooperative matrices to the library: matrices become private objects, operations become calls.
 
-A call's result goes to a private object of its own, or straight to the one that it is assigned to. Under a strategy
-whose subgroup is not the device's, builtins of the subgroup are calls of the library, too.
+A call's result is stored in a temporary, or directly in the variable that the result is assigned to. If a strategy's
+subgroups are not the device's, subgroup builtins become calls of the library, too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,13 @@ _FLOAT16 = VectorType(FLOAT, 16)
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """The pass. `size_option` is --sub-group-size; `half_bits`: the device has halves in memory only."""
+    """The pass `cooperative-matrices`.
+
+    strategy: the route to lower to.
+    library: compiles the library's text.
+    size_option: the value of --sub-group-size.
+    half_bits: the device has half in memory only, so components of type half are bit patterns.
+    """
 
     strategy: Strategy
     library: Library
@@ -64,7 +70,7 @@ class Matrices:
 
 
 class _Unit:
-    """A unit on its way. Functions become one for each target that kernels call them with."""
+    """The rewriter of one unit; it creates a version of each function for each target that kernels call it with."""
 
     def __init__(self, unit: typed.Unit, graph: CallGraph, groups: SubGroups, options: Matrices) -> None:
         self.unit, self.graph, self.groups = unit, graph, groups
@@ -76,7 +82,7 @@ class _Unit:
         self.keeps_state = False
         self.wide: dict[tuple[typed.FunctionDecl, tuple[Kind, ...], int], typed.FunctionDecl | None] = {}
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
-        # Callees first.
+        # In the order of the call graph: callees first.
         self._functions: list[typed.FunctionDecl] = []
 
     def run(self) -> typed.Unit:
@@ -86,7 +92,8 @@ class _Unit:
                 continue
             self.groups.settle(new[decl], decl)
             if decl.is_kernel and self.keeps_state:
-                # Said to be vectors already, work-items are not made lanes of others: each has the registers to itself.
+                # The hint makes the CPU compiler believe that the kernel is already vectorized. It then does not pack
+                # several work-items into vector lanes, so that each work-item can use all vector registers.
                 new[decl].attributes = {**new[decl].attributes, "vec_type_hint": _FLOAT16}
         order = {decl: number for number, decl in enumerate(self.unit.functions)}
         sources = {new_decl: source for (source, _), new_decl in self._versions.items()}
@@ -101,19 +108,21 @@ class _Unit:
         return replace(self.unit, functions=functions, variables=variables, records=records, has_matrices=False)
 
     def version(self, decl: typed.FunctionDecl, target: Target) -> typed.FunctionDecl:
-        """Return the version of the function that kernels of this target call."""
+        """Return the version of the function that kernels of this target call; a mere declaration is returned as is."""
         if decl.body is None:
             return decl
         if (decl, target) not in self._versions:
-            # Chains of calls may be longer than Python's stack.
+            # Create the versions of all callees first: chains of calls may be longer than Python's stack.
             for callee in self.graph.reached(decl):
                 if callee.body is not None and (callee, target) not in self._versions:
                     self._versions[callee, target] = self._new_version(callee, target)
         return self._versions[decl, target]
 
     def _changes(self, decl: typed.FunctionDecl) -> bool:
-        """Return whether the function, or one that it calls, is rewritten; a kernel always is, for what is decided on
-        it."""
+        """Return whether the function must be rewritten: it, or a callee, has matrices or replaced builtins.
+
+        A caller of a kernel is rewritten as well, because `settle` modifies the kernel's copy.
+        """
         reasons = ("calls_kernel", "names_matrices", *(["subgroups"] if self.groups.replaces else []))
         return any(self.graph.uses(decl, reason) for reason in reasons)
 
@@ -124,7 +133,8 @@ class _Unit:
         if target != self.groups.target(decl):
             new.symbol = None
         if any(map(names_matrix, (decl.type.result, *decl.type.parameters))):
-            # Matrices become values only where everything is in one function.
+            # Inline functions with matrix parameters or results: LLVM promotes matrices to registers only within one
+            # function.
             new.attributes = {n: v for n, v in decl.attributes.items() if n != "noinline"} | {"always_inline": True}
         _Function(self, new, target).rewrite()
         self._functions.append(new)
@@ -132,7 +142,7 @@ class _Unit:
 
 
 class _Function(FunctionRewriter):
-    """A function on its way, for one target."""
+    """A rewriter of one function for one target."""
 
     def __init__(self, unit: _Unit, decl: typed.FunctionDecl, target: Target) -> None:
         super().__init__(decl, unit.storage.type)
@@ -145,7 +155,7 @@ class _Function(FunctionRewriter):
         return self.unit.calls.call(self.decl, self._target(instance), self._own(instance), arguments, span)
 
     def _target(self, instance: Instance) -> Target:
-        """The target that a function is instantiated for: matrices of a work-group are spread over its work-items."""
+        """Return the target for `instance`; for work-group matrices, the target in which work-items are the lanes."""
         return self.target.of_work_group() if instance.of_work_group else self.target
 
     def _own(self, instance: Any) -> Any:
@@ -154,7 +164,10 @@ class _Function(FunctionRewriter):
     # --- operations ------------------------------------------------------------------------------
 
     def operation(self, e: typed.Expr, new: typed.Expr) -> typed.Expr:
-        """A call with the operands in their order; a matrix goes by its address, first the one that is the result."""
+        """Lower an operation to a library call with the operands in order.
+
+        Matrix operands are passed by address; the address of a matrix result comes first.
+        """
         before: list[typed.Expr] = []
         operands: list[typed.Expr] = []
         for operand in _operands(new):
@@ -206,8 +219,11 @@ class _Function(FunctionRewriter):
     def _wide(
         self, function: typed.FunctionDecl, kinds: Sequence[Kind], matrix: MatrixType, width: int | None = None
     ) -> typed.FunctionDecl | None:
-        """The function of as many components as the vectors have that a matrix is held in, row by row, or of `width`;
-        None if there is none."""
+        """Return a vectorized version of `function`, an operand of a map or reduction, or None if there is none.
+
+        The vector width is `width` components, or the width of the vectors that store the matrix. Only layouts in which
+        a lane holds the whole matrix row by row (`Whole`) are vectorized.
+        """
         target = self._target(lowering.Fill(matrix))
         width = width or target.width(matrix)
         if type(target.holding(matrix)) is not Whole or width == 1 or matrix.component.is_bits:
@@ -222,7 +238,10 @@ class _Function(FunctionRewriter):
     def _by_operand(
         self, instance: Instance, matrices: list[typed.Expr], arguments: list[typed.Expr], t: Type, span: Span
     ) -> typed.Expr:
-        """A call of a function of the library that has one of the unit as an operand."""
+        """Return a call of a library function that has a function of the unit as an operand.
+
+        `arguments` are further arguments for that function.
+        """
         out = self.temporary(self.unit.storage.type(t), span)
         before: list[typed.Expr] = []
         pointers = [elements(out)]
@@ -235,7 +254,7 @@ class _Function(FunctionRewriter):
         return self.result(before, out, call)
 
     def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:
-        """Only the operands' effects: no device that needs a lowering has an instruction for it."""
+        """Keep only the side effects of the operands: devices of lowered routes have no prefetch instruction."""
         return sequence([new.pointer, new.stride, typed.Zero(e.span, e.type)])
 
     def zero(self, e: typed.Zero, new: typed.Zero) -> typed.Expr:
@@ -299,7 +318,10 @@ class _Function(FunctionRewriter):
         return self._each(replacement.instance, arguments, e)
 
     def _each(self, instance: Instance, arguments: list[typed.Expr], e: typed.BuiltinCall) -> typed.Expr:
-        """A function of scalars for each component; what is evaluated once goes to variables."""
+        """Apply a library function of scalars to each component of the builtin's vectors.
+
+        Arguments are held in temporaries, so that each is evaluated once.
+        """
         vector = e.parameters[0]
         assert isinstance(vector, VectorType)
         before: list[typed.Expr] = []
@@ -324,7 +346,7 @@ def _of(t: Type) -> MatrixType:
 
 
 def _access(e: typed.MatrixLoad | typed.MatrixStore) -> tuple[str, Layout, bool, bool]:
-    """The address space of the memory as far as it shows, and how it is accessed."""
+    """Return (address space, layout, is volatile, has bounds) of an access; generic only if no cast shows more."""
     pointer = named_space(e.pointer).type
     assert isinstance(pointer, PointerType)
     q = pointer.qualifiers
@@ -335,7 +357,7 @@ def _multiply_add(e: typed.MatrixMulAdd) -> Instance:
     return lowering.MultiplyAdd(_of(e.a.type), _of(e.b.type), _of(e.c.type), Operands(e.operands))
 
 
-# The library's function for each operation.
+# class of operation -> function from the operation to its library function.
 _INSTANCES: dict[type, Callable[[Any], Instance]] = {
     typed.MatrixLoad: lambda e: lowering.Load(_of(e.type), *_access(e)),
     typed.MatrixStore: lambda e: lowering.Store(_of(e.matrix.type), *_access(e)),
@@ -354,7 +376,7 @@ _INSTANCES: dict[type, Callable[[Any], Instance]] = {
 
 
 def _operands(e: typed.Expr) -> Iterator[typed.Expr]:
-    """The operands of an operation, those that tell of bounds one by one."""
+    """Yield the operands of an operation; bounds are flattened into their four expressions."""
     for child in children(e):
         if isinstance(child, typed.MatrixBounds):
             yield from _operands(child)

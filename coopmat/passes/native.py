@@ -1,5 +1,7 @@
-"""Native cooperative matrices: what no instruction does becomes calls of functions that work on the matrices themselves
-(`coopmat.matrices.native_library`)."""
+"""The pass for native cooperative matrices: operations without a SPIR-V instruction become calls of library functions.
+
+These functions (`coopmat.matrices.native_library`) operate on native matrix values.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,13 @@ NO_RULES = native_library.NO_RULES
 
 @dataclass(frozen=True, slots=True)
 class NativeMatrices:
-    """The pass. `rules` are what the device wants of matrices in memory, `size_option` is --sub-group-size, `profile`
-    is what the module's consumer has instructions for."""
+    """The pass `native-matrices`.
+
+    library: compiles the library's text.
+    rules: the device's alignment and stride requirements for matrices in memory.
+    size_option: the value of --sub-group-size.
+    profile: the instructions that the module's consumer supports.
+    """
 
     library: Library
     rules: MemoryRules = NO_RULES
@@ -68,13 +75,14 @@ class NativeMatrices:
 
 
 class _Unit:
-    """A unit on its way."""
+    """The rewriter of one unit."""
 
     def __init__(self, unit: typed.Unit, options: NativeMatrices) -> None:
         self.unit, self.rules, self.library = unit, options.rules, options.library
         self.profile = options.profile
         self.graph = CallGraph(unit, names_matrix)
-        # What is not made anew calls what is not, either; kernels have descriptions of their own.
+        # A function that names no matrices is shared with the source unit; the same holds for its callees. Kernels are
+        # always copied, because `info` is set on the copy.
         self.functions = {
             f: new if f.is_kernel or self.graph.uses(f, "names_matrices") else f for f, new in copies(unit).items()
         }
@@ -102,19 +110,19 @@ class _Unit:
         return replace(self.unit, functions=functions, variables=variables, has_small_floats=self.has_small_floats)
 
     def lacks(self, operation: str, matrix: MatrixType, layout: Layout) -> bool:
-        """Return whether a consumer has no instruction for such an access in the subgroups of a kernel."""
+        """Return whether the consumer lacks the instruction for this access with a subgroup size of the kernels."""
         name = native_library.access_name(operation, matrix, layout)
         return not all(self.profile.has_access(name, size) for size in self.sizes)
 
     def call(self, function: Function, t: Type, arguments: list[typed.Expr], span: Span) -> typed.Call:
-        """A call of a function of the library, which `link` finds."""
+        """Return a call of a library function of result type `t`; `_linked` sets the callee later."""
         self._library_functions[function.function_name] = function
         head = typed.FunctionDecl(LIBRARY_SPAN, function.function_name, None, [], False, True)  # type: ignore[arg-type]
         self._calls.append(typed.Call(span, t, head, arguments))
         return self._calls[-1]
 
     def with_component(self, function: typed.FunctionDecl, component: ScalarType) -> typed.FunctionDecl:
-        """The function with a component as its third parameter, which it ignores."""
+        """Return a wrapper of `function` with a component as an additional third parameter, which is ignored."""
         new = self._with_components.get(function)
         if new is None:
             span = function.span
@@ -130,8 +138,10 @@ class _Unit:
         return new
 
     def operand_name(self, function: typed.FunctionDecl, own: int) -> str:
-        """The name in the library's text of a function of the unit that is an operand there; so many of its arguments
-        are the library's own."""
+        """Return the name by which the library's text calls `function`, an operand of a map or reduction.
+
+        The library passes the first `own` arguments; further arguments are passed on.
+        """
         return operand_name(self._operands, self.functions.get(function, function), own)
 
     def _linked(self) -> list[typed.FunctionDecl]:
@@ -148,11 +158,14 @@ class _Unit:
         return functions
 
     def tiles(self, component: ScalarType, count: int) -> typed.Expr:
-        """Room in local memory for so many components of each subgroup: operations that are alike share it."""
+        """Return a pointer to tiles in local memory with room for `count` components per subgroup.
+
+        Calls with the same component type and count share the memory.
+        """
         count *= self.sub_groups
         room = self._tiles.get((component, count))
         if room is None:
-            # A reader of this IR learns from the name how many subgroups there is room for.
+            # foreign/spirv/tiles.py parses the number of subgroups from the name, if the IR is lowered there.
             name = f"coop_mat_tiles.{self.sub_groups}.{component}"
             array = ArrayType(component, count)
             room = typed.VarDecl(LIBRARY_SPAN, name, array, _LOCAL, "static", alignment=TILE_ALIGN)
@@ -161,7 +174,7 @@ class _Unit:
 
 
 class _Function(FunctionRewriter):
-    """A function on its way."""
+    """A rewriter of one function."""
 
     def __init__(self, unit: _Unit, source: typed.FunctionDecl, decl: typed.FunctionDecl) -> None:
         super().__init__(decl, lambda t: t, unit.functions)
@@ -181,8 +194,11 @@ class _Function(FunctionRewriter):
         return self._staged(StagedStore, new, e.matrix.type, [new.matrix], lacks) if lacks or _is_staged(new) else new
 
     def _lacks(self, operation: str, e: typed.MatrixLoad | typed.MatrixStore, t: CoopMatrixType) -> bool:
-        """Return whether the consumer lacks the access by columns. Tiles in local memory are accessed by rows; matrices
-        of a work-group have no tiles, and generic pointers no instruction."""
+        """Return whether the consumer lacks the instruction for this column-major access.
+
+        Tiles in local memory are accessed by rows instead. Return False for work-group matrices, for which tiles are
+        not implemented, and for generic pointers, for which no instruction exists.
+        """
         space = _qualifiers(named_space(e.pointer)).space
         if e.layout != Layout.COLUMN_MAJOR or t.scope != SCOPE_SUBGROUP or space is AddressSpace.GENERIC:
             return False
@@ -233,10 +249,14 @@ class _Function(FunctionRewriter):
     def _through_tiles(
         self, function: Function, t: Type, arguments: list[typed.Expr], component: ScalarType, span: Span
     ) -> typed.Call:
-        """A call of a function whose last argument is local memory, of each subgroup's own."""
+        """Return a call whose last argument points to the subgroup's tiles in local memory.
+
+        Raise CompileError for matrices of a work-group.
+        """
         if function.matrix.of_work_group:
             raise _refuse(
-                "this profile needs local memory here, which matrices of a work-group do not go through yet", span
+                "this operation needs local memory on this profile, which matrices of a work-group do not support yet",
+                span,
             )
         self.unit.staging.add(self.source)
         return self.unit.call(function, t, [*arguments, self.unit.tiles(component, function.tile)], span)
@@ -260,7 +280,10 @@ class _Function(FunctionRewriter):
         return call
 
     def _built(self, e: typed.MatrixMap, matrix: CoopMatrixType) -> typed.MatrixMap:
-        """The instruction has an operand, which a matrix that is built has not: one of zeros, which is ignored."""
+        """Return the map with an operand of zeros, which the function ignores.
+
+        OpCooperativeMatrixPerElementOpNV requires a matrix operand, which a map without matrix operands lacks.
+        """
         zeros = typed.MatrixFill(e.span, matrix, typed.Zero(e.span, matrix.component))
         function = self.unit.with_component(e.function, matrix.component)
         return typed.MatrixMap(e.span, matrix, function, [zeros], e.arguments)
@@ -276,7 +299,10 @@ class _Function(FunctionRewriter):
         return self._through_tiles(function, result, [new.operand], source.component, e.span)
 
     def _has_instruction(self, matrix: CoopMatrixType) -> bool:
-        """Return whether a function can be an instruction's operand: one of small floats has their bits."""
+        """Return whether the consumer's per-element and reduce instructions can take a function of this matrix type.
+
+        Functions of small floats cannot be operands: they take bit patterns.
+        """
         return self.unit.profile.maintenance and not matrix.component.is_bits
 
     def coordinates(self, e: typed.MatrixCoordinates, new: typed.MatrixCoordinates) -> typed.Expr:
@@ -284,11 +310,11 @@ class _Function(FunctionRewriter):
         if not profile.coordinates:
             able = " and ".join(row.name for row in NATIVE_PROFILES.values() if row.coordinates)
             message = f"the profile {profile.name} has no instruction for the coordinates of components"
-            raise _refuse(message, e.span, f"--native-profile: {able} have one")
+            raise _refuse(message, e.span, f"--native-profile {able} have such an instruction")
         return new
 
     def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:
-        """Only the operands' effects: neither extension has an instruction for it."""
+        """Keep only the side effects of the operands: neither extension has a prefetch instruction."""
         return sequence([new.pointer, new.stride, typed.Zero(e.span, e.type)])
 
 
@@ -305,7 +331,7 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
 
 
 def _refuse(message: str, span: Span, *notes: str) -> CompileError:
-    texts = (*notes, "--matrices one and --matrices lanes need nothing of the device")
+    texts = (*notes, "--matrices one and --matrices lanes work without the device's matrix instructions")
     return CompileError([Diagnostic(Severity.ERROR, "native-matrix", message, span, notes=tuple(map(Note, texts)))])
 
 
@@ -315,10 +341,11 @@ def _qualifiers(pointer: typed.Expr) -> Qualifiers:
 
 
 def _is_staged(e: typed.MatrixLoad | typed.MatrixStore) -> bool:
-    """Return whether the access is more than an instruction, and its pointer is to memory that the subgroup shares. No
-    instruction takes a generic pointer, which the lowering refuses.
+    """Return whether an access needs a staged library function instead of an instruction.
 
-    The packed layout exists as a vendor's only (SPV_INTEL_joint_matrix), which spirv-val does not know.
+    That is the case for private memory, for bounds, and for the packed layout. Only SPV_INTEL_joint_matrix has that
+    layout, and spirv-val does not know the extension. Accesses by generic pointers are not staged: no instruction takes
+    such a pointer, and the lowering reports an error.
     """
     space = _qualifiers(named_space(e.pointer)).space
     special = space is AddressSpace.PRIVATE or e.bounds is not None or e.layout == Layout.PACKED
@@ -326,10 +353,11 @@ def _is_staged(e: typed.MatrixLoad | typed.MatrixStore) -> bool:
 
 
 def most_sub_groups(decls: Iterable[typed.FunctionDecl], size: int | None) -> int:
-    """Return the largest number of subgroups that a work-group of these kernels may have.
+    """Return the largest number of subgroups that a work-group of these kernels can have.
 
-    It follows from reqd_work_group_size and the subgroups' size (theirs, or else `size`, or 8, which no device that we
-    know goes below). A kernel that does not tell is taken to have no more than 16 (docs/routes.md).
+    For a kernel with reqd_work_group_size, divide the work-group's size by the subgroup size: the kernel's, else
+    `size`, else 8, the smallest size of any known device. A kernel without the attribute is assumed to have at most 16
+    subgroups (docs/routes.md).
     """
     most = 0
     for decl in decls:

@@ -1,4 +1,4 @@
-"""Functions of the program's as operands of library functions: they take the places of the library's stand-ins."""
+"""Program functions as operands of library functions: they replace the functions that the library's text declares."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from ..frontend.types import Type
 from .functions import FunctionRewriter, copied
 from .storage import load, variable
 
-#: Names of functions in the library's text, where so many arguments are the library's own, and others are passed on.
+#: (function, number of arguments that the library passes) -> its name in the library's text. Further arguments of the
+#: function are passed on from the library function's caller.
 Names = dict[tuple[typed.FunctionDecl, int], str]
 
 
 def operand_name(names: Names, function: typed.FunctionDecl, own: int) -> str:
-    """Return the name in the library's text of a function, which `names` has from now on."""
+    """Return the name of `function` in the library's text; add a new name to `names` if there is none yet."""
     return names.setdefault((function, own), f"cm_operand_{len(names)}_{function.name.replace('.', '_')}")
 
 
 def with_operands(functions: Sequence[typed.FunctionDecl], names: Names) -> list[typed.FunctionDecl]:
-    """Return the library's functions with the program's in place of those of these names. A function that calls one has
-    its further parameters, too, behind its own."""
+    """Return the library's functions with calls of the operands' declared names redirected to the program's functions.
+
+    A library function that calls such an operand gets the operand's further parameters after its own parameters.
+    """
     if not names:
         return list(functions)
     operands = {name: function for (function, _), name in names.items()}
@@ -37,7 +40,8 @@ def _with_operand(f: typed.FunctionDecl, operands: Mapping[str, typed.FunctionDe
     if not counts:
         return f
     new: typed.FunctionDecl = copied(f)
-    # Those of a map; functions of several widths, as reductions have them, have none.
+    # All operands that `f` calls have the same further parameters: those of a map's function. A reduction calls
+    # functions of several widths, which have no further parameters.
     name, count = next(iter(counts.items()))
     passed_on = operands[name].parameters[count:]
     further = [copied(p, name=f"further.{n}", initializer=None) for n, p in enumerate(passed_on)]
@@ -48,7 +52,7 @@ def _with_operand(f: typed.FunctionDecl, operands: Mapping[str, typed.FunctionDe
 
 
 class _Caller(FunctionRewriter):
-    """A function of the library that calls operands; `further` are its new parameters, which it passes on."""
+    """A rewriter of a library function that calls operands; it passes on `further`, the function's new parameters."""
 
     def __init__(
         self,
@@ -72,5 +76,5 @@ class _Caller(FunctionRewriter):
 
 
 def _as(e: typed.Expr, t: Type) -> typed.Expr:
-    """A component as one of the other's type: the library has the bits of small floats."""
+    """Bitcast a component to type `t` if the types differ: the library uses bit patterns of small floats."""
     return e if e.type == t else typed.Convert(e.span, t, ConvertKind.BITCAST, e)

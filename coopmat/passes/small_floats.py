@@ -1,8 +1,8 @@
-"""Arithmetic of floating-point types that devices have in memory only: functions on their bits, from the library.
+"""The pass that lowers arithmetic of floating-point types that the device only has in memory to library functions.
 
-A bfloat16, say, stays one where it is loaded, stored and passed; whatever is calculated is so in float. So is half for
-compilers without cl_khr_fp16: sums, differences, products and quotients of halves that are rounded to float first are
-those that are rounded to half at once, since a float has more than twice as many bits.
+A value of such a type (for example bfloat16) keeps its type in loads, stores and calls; arithmetic is done in float.
+The same holds for half on compilers without cl_khr_fp16. Computing a sum, difference, product or quotient of two halves
+in float and then rounding to half gives the correctly rounded half result: float has more than twice half's precision.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TARGET = Target(STRATEGIES["one"], 1)
 
 @dataclass(frozen=True, slots=True)
 class SmallFloats:
-    """The pass. `half_bits`: half is such a type, too."""
+    """The pass `small-floats`; with `half_bits`, half is lowered like the other small types."""
 
     library: Library
     half_bits: bool = False
@@ -51,7 +51,7 @@ class SmallFloats:
 
 
 class _Function(FunctionRewriter):
-    """A function on its way."""
+    """A rewriter of one function."""
 
     def __init__(
         self,
@@ -87,14 +87,17 @@ class _Function(FunctionRewriter):
         return self._in_float(e, new, "left", "right") if self._is_small(e.left.type) else new
 
     def _in_float(self, e: typed.Expr, new: typed.Expr, *operands: str) -> typed.Expr:
-        """Return an operation on floats in place of one on small ones, of which only halves have some."""
+        """Return the operation computed on operands converted to float; the result is converted back to its type.
+
+        Of the small types, only half has such operations.
+        """
         wide = {name: self._converted(getattr(new, name), FLOAT, e.span) for name in operands}
         if not self._is_small(e.type):
             return replace(new, **wide)  # type: ignore[arg-type]
         return self._converted(replace(new, type=FLOAT, **wide), e.type, e.span)  # type: ignore[arg-type]
 
     def builtin(self, e: typed.BuiltinCall, new: typed.BuiltinCall) -> typed.Expr:
-        """A conversion by its name, in a rounding mode."""
+        """Lower a `convert_*` builtin from or to a small type, with its rounding mode and saturation."""
         how = parse_conversion(e.name)
         if how is None or not (self._is_small(e.type) or self._is_small(e.parameters[0])):
             return new
@@ -105,7 +108,11 @@ class _Function(FunctionRewriter):
         return typed.BuiltinCall(e.span, e.type, e.name, e.lowering, (FLOAT,), [wide])
 
     def _converted(self, x: typed.Expr, t: Type, span: Span, rounding: str = "", saturate: bool = False) -> typed.Expr:
-        """Rounded once: what is not exact in a float becomes one whose last bit is odd first."""
+        """Return `x` converted to `t` with one rounding.
+
+        A source value that float cannot represent is first rounded to odd in float, so that the second rounding gives
+        the correctly rounded result.
+        """
         source = x.type
         assert isinstance(source, ScalarType) and isinstance(t, ScalarType)
         if source == t:
@@ -160,6 +167,6 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
 
 
 def _convert(x: typed.Expr, t: ScalarType, span: Span) -> typed.Expr:
-    """Convert a number that is no small float."""
+    """Convert between numeric types of which neither is a small float."""
     kind = kind_between(x.type, t)
     return x if kind is None else typed.Convert(span, t, kind, x)

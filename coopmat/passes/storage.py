@@ -1,5 +1,7 @@
-"""The types of units whose matrices are plain objects: records of components or elements; and what pointers in the
-typed AST say of the memory behind them.
+"""The types of units in which records replace matrices, and helpers for lvalues and pointers of the typed AST.
+
+A record holds a matrix's components (per work-item) or elements in an array. The helpers recover the address space and
+qualifiers of the memory that a pointer refers to.
 """
 
 from __future__ import annotations
@@ -34,17 +36,17 @@ from ..frontend.types import (
 from ..matrices import lowering
 from ..matrices.strategies import Strategy, Target
 
-#: The place of nodes that the source does not have.
+#: The location of nodes that do not come from the source.
 LIBRARY_SPAN = Span(LIBRARY_NAME, 1, 1, 1, 1)
 
 
 class PlainTypes(ABC):
-    """The types of a unit without those of a class, `own`: records, which `make` gives, take their places."""
+    """A mapping from types to types without the class `own`; `make` returns the record that replaces each."""
 
     own: type
 
     def __init__(self) -> None:
-        # By identity, which is much cheaper than hashing; the entry keeps the type alive.
+        # id of type -> (type, lowered type). An id as key is much cheaper than hashing; the stored type keeps it valid.
         self._types: dict[int, tuple[Type, Type]] = {}
         self._own_records: dict[Type, RecordType] = {}
         self._ids: set[int] = set()
@@ -52,25 +54,25 @@ class PlainTypes(ABC):
 
     @abstractmethod
     def make(self, t: Type) -> RecordType:
-        """The record for a type of the class."""
+        """Return the record that replaces `t`, an instance of `own`."""
 
     @property
     def own_records(self) -> list[RecordType]:
-        """The new records."""
+        """The records that replace instances of `own`."""
         return list(self._own_records.values())
 
     def is_own_record(self, t: Type) -> bool:
         return id(t) in self._ids
 
     def type(self, t: Type) -> Type:
-        """The type itself where it says nothing of what is replaced."""
+        """Return the lowered type of `t`; a type that names no instance of `own` is returned unchanged."""
         entry = self._types.get(id(t))
         if entry is None:
             entry = self._types[id(t)] = (t, self._replaced(t) if names(t, self.own) else t)
         return entry[1]
 
     def record_type(self, t: RecordType) -> RecordType:
-        """Return the record type that `type` returns for a record type."""
+        """Return the lowered type of the record type `t`, as `type` does."""
         result = self.type(t)
         assert isinstance(result, RecordType)
         return result
@@ -96,7 +98,7 @@ class PlainTypes(ABC):
     def _record(self, t: RecordType) -> RecordType:
         record = self._records.get(t)
         if record is None:
-            # Nothing of a cooperative matrix may be misaligned.
+            # A record with a cooperative matrix is not packed: the matrix's storage must be aligned.
             packed = t.packed and not t.holds_matrix
             record = self._records[t] = RecordType(t.kind, t.name, t.span, packed=packed, alignment=t.alignment)
             if t.fields is not None:
@@ -106,8 +108,13 @@ class PlainTypes(ABC):
 
 
 class Storage(PlainTypes):
-    """Cooperative matrices as private objects, with room for what is held in subgroups of `sub_group_size`, which are
-    the smallest, or in work-groups of `work_items`; `half_bits`: halves in matrices are bit patterns."""
+    """The types of a unit with cooperative matrices stored in private objects.
+
+    sub_group_size: the smallest size of the kernels' subgroups in lanes; a matrix's record has room for its share of
+    components in such a subgroup.
+    work_items: the same for matrices of work-groups: the size of the smallest work-group.
+    half_bits: store components of type half as ushort bit patterns.
+    """
 
     own = CoopMatrixType
 
@@ -122,7 +129,7 @@ class Storage(PlainTypes):
         target = self._target.of_work_group() if m.of_work_group else self._target
         strategy, size = target.strategy, target.sub_group_size
         count = lowering.storage_components(strategy, m, size)
-        # Vectors give the object its alignment, and LLVM an idea of what is accessed at a time.
+        # An array of vectors aligns the object, and LLVM infers the width of accesses from the element type.
         width = strategy.width(m)
         held = USHORT if self._half_bits and t.component == HALF else held_as(t.component)
         assert isinstance(held, ScalarType)
@@ -136,17 +143,17 @@ class Storage(PlainTypes):
 
 
 def names_matrix(t: Type) -> bool:
-    """Return whether the type is of cooperative matrices or contains such a type, also behind pointers."""
+    """Return whether `t` is a cooperative matrix, or an aggregate, pointer or function type that names a matrix."""
     return names(t, CoopMatrixType)
 
 
 def names(t: Type, own: type) -> bool:
-    """Return whether the type is of the class `own` or contains such a type, also behind pointers."""
+    """Return whether `t` is an instance of `own`, or an aggregate, pointer or function type that names an instance."""
     return any(isinstance(inner, own) for inner in named(t))
 
 
 def named(t: Type) -> Iterator[Type]:
-    """Yield the type and all that it names, also behind pointers."""
+    """Yield `t` and, recursively, the element, pointee, field, parameter and result types that `t` consists of."""
     work, visited = [t], set()
     while work:
         inner = work.pop()
@@ -166,7 +173,11 @@ def named(t: Type) -> Iterator[Type]:
 
 
 def named_space(e: typed.Expr) -> typed.Expr:
-    """A pointer before it became one to the generic address space, where that shows; itself otherwise."""
+    """Strip conversions to the generic address space.
+
+    If `e` is a pointer converted to generic, return the pointer of the named address space. Casts to another pointee
+    are kept. Otherwise return `e`.
+    """
     if not isinstance(e, typed.Convert) or not isinstance(e.type, PointerType):
         return e
     if e.type.qualifiers.space is not AddressSpace.GENERIC:
@@ -182,7 +193,7 @@ def named_space(e: typed.Expr) -> typed.Expr:
 
 
 def decayed(array: typed.LValue) -> typed.Expr:
-    """The pointer to the first element of an array object."""
+    """Return the array-to-pointer conversion of the lvalue `array`."""
     assert isinstance(array.type, ArrayType)
     place = array.place
     qualifiers = Qualifiers(place.space, place.const, place.volatile)
@@ -190,7 +201,7 @@ def decayed(array: typed.LValue) -> typed.Expr:
 
 
 def address_of(target: typed.LValue) -> typed.Expr:
-    """A pointer to an object."""
+    """Return the address of the lvalue `target`; for a dereference, return the dereferenced pointer."""
     if isinstance(target, typed.Deref):
         return target.pointer
     place = Qualifiers(target.place.space, target.place.const, target.place.volatile)
@@ -198,13 +209,13 @@ def address_of(target: typed.LValue) -> typed.Expr:
 
 
 def member(record: typed.LValue, index: int) -> typed.Member:
-    """A member of a record object."""
+    """Return the lvalue for field number `index` of the record lvalue `record`."""
     t = record.type
     assert isinstance(t, RecordType) and t.fields is not None
     return typed.Member(record.span, t.fields[index].type, record.place, record, index)
 
 
-# Expressions without side effects, by their operands.
+# class of an expression without side effects -> the names of its operands.
 _SIMPLE: dict[type, tuple[str, ...]] = {
     typed.VarRef: (),
     typed.IntConst: (),
@@ -223,7 +234,7 @@ _SIMPLE: dict[type, tuple[str, ...]] = {
 
 
 def is_simple(e: typed.Expr) -> bool:
-    """Return whether evaluating the expression twice equals evaluating it once."""
+    """Return whether the expression has no side effects and no volatile access, so that it may be evaluated twice."""
     operands = _SIMPLE.get(type(e))
     if operands is None or (isinstance(e, typed.LValue) and e.place.volatile):
         return False

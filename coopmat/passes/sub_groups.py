@@ -1,5 +1,7 @@
-"""The sizes of the subgroups in which a unit's kernels run where matrices are lowered to a library, and the replacement
-of subgroup builtins where these are not the device's subgroups."""
+"""The subgroup sizes of a unit's kernels when matrices are lowered to the library, and substitutes for builtins.
+
+A strategy's subgroups need not be the device's; then library functions replace the subgroup builtins.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,14 @@ _SIZE = "intel_reqd_sub_group_size"
 
 
 class SubGroups:
-    """The subgroups of `unit`, whose functions are in `graph`; `size_option` is --sub-group-size."""
+    """The subgroups of `unit`; `graph` is its call graph, and `size_option` the value of --sub-group-size."""
 
     def __init__(self, unit: typed.Unit, graph: CallGraph, strategy: Strategy, size_option: int | None) -> None:
         self.unit, self.graph, self.strategy, self.size_option = unit, graph, strategy, size_option
         self.warnings: list[Diagnostic] = []
 
     def target(self, decl: typed.FunctionDecl) -> Target:
-        """Return the target that the library is instantiated for where this kernel calls it."""
+        """Return the target for which the library is instantiated when the kernel `decl` calls it."""
         items = work_items(decl)
         target = self.strategy.target(self.size_option or sub_group_size(decl), items)
         if items is not None and self.graph.uses(decl, "of_work_groups"):
@@ -37,31 +39,34 @@ class SubGroups:
 
     @cached_property
     def fewest_work_items(self) -> int:
-        """Return the size of the smallest work-groups that have matrices of their own, for which those are laid
-        out."""
+        """The size of the smallest work-group of a kernel with work-group matrices; their storage is sized for it."""
         kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "of_work_groups")]
         return min((self.target(decl).work_items for decl in kernels), default=MAX_WORK_ITEMS)
 
     @cached_property
     def smallest_size(self) -> int:
-        """Return the size that the storage of matrices is laid out for: that of the smallest subgroups of a kernel with
-        matrices."""
+        """The size of the smallest subgroup of a kernel with subgroup matrices; their storage is sized for it."""
         kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "of_sub_groups")]
         sizes = (self.strategy.size(self.size_option or sub_group_size(decl)) for decl in kernels)
         return min(sizes, default=self.strategy.size(self.size_option))
 
     @cached_property
     def replaces(self) -> bool:
-        """Return whether the subgroup builtins refer to the strategy's subgroups, not to the device's: also where other
-        programs, which share functions with this one, may have matrices."""
+        """Whether subgroup builtins refer to the strategy's subgroups instead of the device's.
+
+        Functions shared with other programs count as users of matrices, because those programs may have matrices.
+        """
         has_matrices = any(self.graph.uses(decl, "of_sub_groups") for decl in self.unit.roots)
         has_matrices |= any(decl.symbol is not None for decl in self.unit.functions)
         return self.strategy.replaces_builtins(has_matrices)
 
     def settle(self, kernel: typed.FunctionDecl, source: typed.FunctionDecl) -> None:
-        """Set on a `kernel` the decisions for the one in the source: the attribute for the device, and the description
-        for hosts. A function that other programs call gets only the description, for the kernels that call it. Raise
-        CompileError for two different sizes; add to `warnings`."""
+        """Set the attributes and `info` of `kernel`, the lowered version of `source`.
+
+        The attributes include the required subgroup size for the device; `info` is the description for hosts. For a
+        function that other programs call, only `info` matters: it is for the kernels that call it. Append to
+        `warnings`. Raise CompileError if the kernel and --sub-group-size require different sizes.
+        """
         target = self.target(source)
         matrices, subgroups, imports = (
             self.graph.uses(source, what) for what in ("of_sub_groups", "subgroups", "imports")
@@ -76,7 +81,8 @@ class SubGroups:
         elif (subgroups or imports) and own_size is None and self.strategy.has_sub_groups_of_device:
             attribute = size = target.sub_group_size if imports else self.size_option
         kernel.attributes = {name: value for name, value in source.attributes.items() if name != _SIZE}
-        # A device without subgroups need not know the attribute.
+        # A strategy that exchanges values in local memory runs on devices without subgroups, which may reject the
+        # attribute.
         if source.is_kernel and attribute is not None and not self.strategy.exchanges_in_local_memory:
             kernel.attributes[_SIZE] = attribute
         uses_matrices = matrices or self.graph.uses(source, "of_work_groups")
@@ -93,19 +99,25 @@ class SubGroups:
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """A library function for a subgroup builtin; it takes the first of the builtin's parameters. `each`: it is for
-    scalars, and the builtin's vectors want it for each component."""
+    """A library function that replaces a subgroup builtin.
+
+    instance: the library function; it takes the first parameters of the builtin.
+    each: the library function takes scalars, and is called for each component of the builtin's vectors.
+    """
 
     instance: Instance
     each: bool
 
 
 def substitute(strategy: Strategy, e: typed.BuiltinCall) -> Substitute:
-    """Return the library function that replaces a builtin where the strategy's subgroups are not the device's."""
+    """Return the library function that replaces the builtin call `e` if the strategy's subgroups are not the device's.
+
+    Raise InternalError if the strategy has no substitute.
+    """
     first = e.parameters[0] if e.parameters else None
     instance = lowering.substitute_builtin(strategy, e.name, _component(first))
     if instance is None:
-        # The device's own would speak of subgroups that are not there.
+        # Keeping the builtin would be wrong: it would refer to the device's subgroups.
         raise InternalError(f"'{e.name}' has no meaning for --matrices {strategy.name}")
     parameters = instance.signature.parameters
     each = bool(parameters) and isinstance(first, VectorType) and parameters[0].type == first.element.name
@@ -113,6 +125,6 @@ def substitute(strategy: Strategy, e: typed.BuiltinCall) -> Substitute:
 
 
 def _component(t: Type | None) -> ComponentType | None:
-    """Return the component type of a scalar, a vector, or what a pointer points to."""
+    """Return the component type of a scalar, of a vector, or of a pointer's scalar or vector pointee; else None."""
     element = element_type(t.pointee if isinstance(t, PointerType) else t) if t is not None else None
     return COMPONENTS.get(element.name) if isinstance(element, ScalarType) else None

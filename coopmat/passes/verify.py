@@ -1,5 +1,8 @@
-"""The check that a unit is valid: types agree, lvalues are lvalues, every name has a declaration, and no type remains
-that a pass has removed."""
+"""The verifier of typed units, which runs between passes.
+
+It checks that types agree, operands that must be lvalues are lvalues, every name has a declaration, and no type remains
+that a pass has removed.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from .storage import names
 
 
 def check(unit: typed.Unit, after: str, removed: tuple[type, ...] = ()) -> None:
-    """Raise InternalError for the first fault, which the pass named `after` has caused."""
+    """Raise InternalError for the first fault in the unit; `after` names the pass that is to blame."""
     for fault in _faults(unit, removed):
         raise InternalError(f"the pass {after} made an invalid unit", fault)
 
@@ -57,8 +60,11 @@ def _faults(unit: typed.Unit, removed: tuple[type, ...]) -> Iterator[str]:
 
 
 def _agree(a: Type, b: Type) -> bool:
-    """Return whether a value of type `a` fits where one of `b` is expected: pointees of `b` may have further
-    qualifiers."""
+    """Return whether a value of type `a` is acceptable where type `b` is expected.
+
+    Pointees may differ in qualifiers other than the address space. A pointer to void, or an array of unknown size,
+    agrees with any.
+    """
     if isinstance(a, PointerType) and isinstance(b, PointerType):
         to_void = VoidType() in (a.pointee, b.pointee)
         return a.qualifiers.space is b.qualifiers.space and (to_void or _agree(a.pointee, b.pointee))

@@ -1,11 +1,12 @@
-"""Functions of scalars as functions of vectors: the results for several components at once, by vector instructions.
+"""Vectorization of scalar functions: one call of the result computes several components by vector instructions.
+
 Compilers for CPUs do not vectorize loops that call functions such as exp.
 
     wide = vectorize(function, (UNIFORM, LINEAR, VARYING), 16)
 
-Both sides of a condition that differs from component to component are evaluated, but memory is loaded only where the
-condition holds. A function that has no such form (a loop that ends earlier for some components, an array of its own) is
-not vectorized: None.
+If a condition is not uniform, both sides are evaluated under masks, and memory is loaded only where the condition
+holds. `vectorize` returns None for a function that cannot be vectorized. Examples are functions with a local array, or
+with a loop whose trip count varies between components.
 """
 
 from .statements import vectorize as vectorize

@@ -1,4 +1,4 @@
-"""Expressions of a vectorized function."""
+"""The vectorizer's expressions."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ from .vectors import (
     mask_bits,
 )
 
+# The section of the OpenCL C specification on relational functions.
 _RELATIONS = "6.15.6"
-# What is one truth of all components of a vector, and chooses by another bit than of a scalar.
+# Relational functions that are not component-wise: `any` and `all` return one truth value for a vector, and `select`
+# tests the most significant bit for vectors, but compares with zero for scalars.
 _OF_ALL = frozenset({"any", "all", "select"})
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
 class Expressions(Vectors, ABC):
-    """The values of a function's expressions."""
+    """A vectorizer of expressions; `value` returns the vectorized value of any expression."""
 
     @abstractmethod
     def called(self, e: typed.Call) -> Value:
-        """Return the result of a function, whose statements are emitted in place of the call."""
+        """Emit the callee's statements in place of the call, and return its result."""
 
     def value(self, e: Expr) -> Value:
         handler = _VALUES.get(type(e))
@@ -53,7 +55,7 @@ class Expressions(Vectors, ABC):
         return handler(self, e)
 
     def as_uniform(self, e: Expr) -> Value:
-        """An expression of another kind, all parts of which are the same for all components."""
+        """Return an expression of any other class as a uniform value; raise NotVectorizable if an operand varies."""
         if isinstance(e, (typed.Assign, typed.CompoundAssign, typed.IncDec, typed.StatementExpression)):
             raise NotVectorizable
         if isinstance(e, typed.VarRef):
@@ -94,7 +96,10 @@ class Expressions(Vectors, ABC):
         return self.gathered(e, target, values)
 
     def gathered(self, e: typed.Load, target: typed.LValue, values: list[Value]) -> Value:
-        """Elements of memory: as a vector where they are neighbours, else each by itself."""
+        """Load elements of memory that differ between components.
+
+        If their addresses are consecutive, load a vector; otherwise load each element, under the mask if there is one.
+        """
         indices = [v if v.kind is UNIFORM else self.held_index(v, e.span) for v in values]
         mask = self.mask
         first = indices[0]
@@ -122,7 +127,7 @@ class Expressions(Vectors, ABC):
         return self.held(Value(VARYING, self.vector(v, v.type), v.type))
 
     def lane(self, v: Value, n: int) -> Expr:
-        """One component's own value."""
+        """Return the scalar value for component number `n`."""
         if v.kind is UNIFORM:
             return v.expr
         if v.narrow is not None:
@@ -132,7 +137,7 @@ class Expressions(Vectors, ABC):
         return typed.ExtractSwizzle(v.expr.span, v.type, v.expr, (n,))
 
     def neighbours(self, e: typed.Load, target: typed.LValue, indices: list[Expr], first: Value) -> Expr:
-        """A vector of neighbours in memory, from the first one's place on."""
+        """Return a vector load (vloadn) of consecutive elements, of which the first component's indices select one."""
         place = self.rebuilt(target, indices)
         qualifiers = replace(place.place, restrict=False)
         pointer_type = PointerType(e.type, qualifiers)
@@ -163,7 +168,7 @@ class Expressions(Vectors, ABC):
         return result
 
     def rebuilt(self, target: typed.LValue, indices: list[Expr]) -> typed.LValue:
-        """The object with other indices, in the order of `_indices`."""
+        """Return the lvalue with its indices replaced; `indices` has the order of `_indices`."""
         rest = list(indices)
 
         def place(e: Any) -> Any:
@@ -212,13 +217,13 @@ class Expressions(Vectors, ABC):
             t = VectorType(integer_type(e.left.type.bits, True), self.width)
             return Value(MASK, typed.Binary(e.span, t, e.op, left, right), INT)
         if e.op in ("div", "rem") and e.left.type.is_integer and self.mask is not None:
-            # What is not wanted must not be divided by zero.
+            # Replace the divisors of inactive components by 1, because they may be zero.
             one = self.splat(typed.IntConst(e.span, e.right.type, 1))
             right = self.select(self.mask, right, one, e.span)
         return Value(VARYING, typed.Binary(e.span, left.type, e.op, left, right), e.type)
 
     def with_linear(self, e: typed.Binary, a: Value, b: Value) -> Value | None:
-        """An operation on a consecutive and a uniform value that gives such a one again."""
+        """Return the result of an operation on a LINEAR and a UNIFORM value if that is LINEAR or UNIFORM, else None."""
         if e.op == "add" and a.kind is UNIFORM and b.kind is LINEAR:
             a, b = b, a
         if a.kind is not LINEAR or b.kind is not UNIFORM or not isinstance(a.type, ScalarType):
@@ -230,7 +235,7 @@ class Expressions(Vectors, ABC):
         if e.op in ("add", "sub"):
             aligned = a.aligned and constant is not None and constant % self.width == 0
             aligned &= not a.type.signed or (e.op == "add" and constant is not None and constant >= 0)
-            # Of a signed type no result is beyond its range; addresses wrap as indices of 64 bits do.
+            # Signed overflow is undefined, so a signed result does not wrap. 64-bit indices wrap like addresses.
             wraps = a.wraps or (not a.type.signed and a.type.bits < 64)
             return Value(LINEAR, expr, e.type, aligned, wraps)
         if constant is None or not a.aligned or a.wraps:
@@ -271,7 +276,7 @@ class Expressions(Vectors, ABC):
             a, b = self.value(e.then), self.value(e.otherwise)
             emitted, self.out = self.out, outer
             if emitted:
-                # They would be evaluated whatever the condition is.
+                # The statements would be executed for both sides, whatever the condition is.
                 raise NotVectorizable
             if a.kind is UNIFORM and b.kind is UNIFORM:
                 return Value(UNIFORM, copied(e, condition=condition.expr, then=a.expr, otherwise=b.expr), e.type)
@@ -299,7 +304,7 @@ class Expressions(Vectors, ABC):
         if not isinstance(source, ScalarType) or e.type.is_bits or source.is_bits:
             raise NotVectorizable
         if v.kind is LINEAR and e.kind is ConvertKind.INT_TO_INT and e.type.bits >= source.bits:
-            # A row or a column is far from the ends of both types.
+            # Row and column numbers are far from the limits of both types, so the conversion keeps them linear.
             if not v.wraps and v.narrow is None:
                 return Value(LINEAR, copied(e, operand=v.expr), e.type, v.aligned)
             if v.narrow is None and not source.signed and e.type.bits > source.bits:
@@ -317,7 +322,7 @@ class Expressions(Vectors, ABC):
         arguments = [self.vector(v, t) for v, t in zip(values, e.parameters, strict=True)]
         result = self.call(e.name, arguments, e.span)
         if row.section == _RELATIONS and not e.name.endswith("select"):
-            # Truths are 1 of a scalar, and -1 of a vector.
+            # A relational function returns 1 for true on scalars, and -1 on vectors.
             return Value(MASK, result, INT)
         if result.type != self.wide(e.type):
             raise NotVectorizable
@@ -343,7 +348,7 @@ def _as(pointer: Expr, t: Type) -> Expr:
 
 
 def _indices(target: typed.LValue) -> list[Expr]:
-    """The indices that select an object in memory, the innermost first."""
+    """Return the indices (of Index and PointerAdd nodes) that select an object in memory, outermost node first."""
     result: list[Expr] = []
     e: Any = target
     while True:

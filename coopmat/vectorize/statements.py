@@ -1,4 +1,4 @@
-"""Statements of a vectorized function."""
+"""The vectorizer's statements, and `vectorize`, the entry point."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ from .vectors import (
     assigned_variables,
 )
 
+# The largest number of ifs after a conditional return: the statements after the if are emitted once for each side.
 _MOST_ENDS = 4
 
 
 def vectorize(f: typed.FunctionDecl, kinds: Sequence[Kind], width: int) -> typed.FunctionDecl | None:
-    """Return the function of `width` components: its parameters are like `f`'s where `kinds` says UNIFORM or
-    LINEAR, whose first one is a multiple of the width; VARYING ones are vectors, and so is the result. None where
-    there is none."""
+    """Return a version of `f` that computes `width` components, or None if `f` cannot be vectorized.
+
+    `kinds` has a kind for each parameter. UNIFORM and LINEAR parameters keep their types; a LINEAR argument is the
+    value for the first component and must be a multiple of `width`. VARYING parameters and the result are vectors.
+    """
     varying: set[typed.VarDecl] = set()
     while True:
         try:
@@ -74,7 +77,7 @@ class Vectorizer(Expressions):
         return new
 
     def result(self, statements: list[Stmt]) -> Value:
-        """Emit statements that end the function, and return what they give."""
+        """Emit statements that end in a return on every path, and return the function's result."""
         for n, s in enumerate(statements):
             rest = statements[n + 1 :]
             if isinstance(s, typed.Block):
@@ -89,7 +92,7 @@ class Vectorizer(Expressions):
         raise NotVectorizable
 
     def results_of(self, s: typed.If, rest: list[Stmt]) -> Value:
-        """What a function gives that ends in one side of a condition, or in both."""
+        """Emit an if with a return in one side or in both, followed by `rest`, and return the function's result."""
         condition = self.value(s.condition)
         sides = [[side, *rest] if side is not None else rest for side in (s.then, s.otherwise)]
         if sum(isinstance(node, typed.If) for node in walk(*(r for r in rest))) > _MOST_ENDS:
@@ -137,7 +140,8 @@ class Vectorizer(Expressions):
             raise NotVectorizable
         value = None if decl.initializer is None else self.value(decl.initializer)
         self.declared_under[decl] = self.mask
-        # Without the scope that distinguished it from others of its name.
+        # The name is made unique by a number, because variables of the same name in different scopes end up in one
+        # function.
         name = f"v.{self.count}.{decl.name}"
         self.count += 1
         once = decl not in self.assigned
@@ -246,7 +250,7 @@ class Vectorizer(Expressions):
         self.out.append(typed.For(s.span, init, condition, step, typed.Block(s.span, body), s.unroll))
 
     def leave(self, s: Stmt) -> None:
-        """A break or continue, of a loop that goes on for all or none."""
+        """Emit a break or continue. Raise NotVectorizable under a mask: the loop must continue for all components."""
         if self.mask is not None or not self.loops:
             raise NotVectorizable
         self.out.append(s)
@@ -258,7 +262,7 @@ class Vectorizer(Expressions):
         return self.inlined(e, values)
 
     def inlined(self, e: typed.Call, values: list[Value]) -> Value:
-        """A function of the program's, in place: its variables are its own."""
+        """Inline a call of a program function, whose variables must not be confused with the caller's."""
         f = e.function
         if f.body is None or not isinstance(e.type, ScalarType) or self.loops:
             raise NotVectorizable

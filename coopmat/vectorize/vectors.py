@@ -1,4 +1,4 @@
-"""Values of a vectorized function, and the vectors that they become."""
+"""The values of a vectorized function, and their representation as vectors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,13 @@ from ..frontend.types import (
 
 
 class Kind(Enum):
-    """What a value is for the components side by side: the same; for number n the first one's plus n; of its own; or a
-    truth of its own, as -1 or 0."""
+    """How a value varies between the components that are computed together.
+
+    UNIFORM: the same for all components.
+    LINEAR: the value for component n is the value for the first component plus n.
+    VARYING: a vector of independent values.
+    MASK: a vector of truth values, -1 or 0.
+    """
 
     UNIFORM = "uniform"
     LINEAR = "linear"
@@ -37,19 +42,23 @@ UNIFORM, LINEAR, VARYING, MASK = Kind
 
 
 class NotVectorizable(Exception):
-    """Raised for what has no vectors."""
+    """Raised if a construct has no vector form."""
 
 
 class Retry(Exception):
-    """Raised when a variable that was taken for uniform is not."""
+    """Raised if a variable assumed to be uniform is not; the function must be vectorized again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of scalar type `type` in the function as it was. `expr` is of that type if it is uniform or consecutive,
-    the first one's then; else a vector. `aligned`: a consecutive value's first one is a multiple of the width, and not
-    negative. `wraps`: it may go beyond the type's range and begin at 0 again. `narrow`: it is that value, which may
-    wrap, in a wider type; only if it does not, this one is consecutive."""
+    """A value that has type `type`, a scalar or pointer, in the scalar function.
+
+    kind: how the value varies.
+    expr: UNIFORM: the value, of type `type`; LINEAR: the first component's value, of that type; otherwise a vector.
+    aligned: the first component's value, of a LINEAR value, is a nonnegative multiple of the width.
+    wraps: a LINEAR value of an unsigned type may wrap around to 0.
+    narrow: the value before zero-extension, which may wrap; this value is LINEAR only if `narrow` does not wrap.
+    """
 
     kind: Kind
     expr: Expr
@@ -60,14 +69,17 @@ class Value:
 
 
 class Vectors:
-    """One attempt at vectorizing a function: its variables, the statements so far, and the expressions for vectors and
-    masks. `varying` are the variables that are known to be vectors, to which it adds."""
+    """The state of one attempt to vectorize a function, with helpers for vectors and masks.
+
+    The state includes the variables and the emitted statements. `varying` holds the variables known to be vectors; an
+    attempt adds to that set.
+    """
 
     def __init__(self, f: typed.FunctionDecl, kinds: Sequence[Kind], width: int, varying: set[typed.VarDecl]) -> None:
         self.f, self.kinds, self.width, self.varying = f, kinds, width, varying
         self.values: dict[typed.VarDecl, Value] = {}
         self.variables: dict[typed.VarDecl, typed.VarDecl] = {}
-        # The truth under which a variable was declared: while it lasts, the variable may stay uniform.
+        # variable -> the mask in force at its declaration. While that mask is in force, the variable may stay uniform.
         self.declared_under: dict[typed.VarDecl, Expr | None] = {}
         self.assigned = assigned_variables(f)
         self.mask: Expr | None = None
@@ -84,7 +96,7 @@ class Vectors:
         return typed.Convert(e.span, self.wide(e.type), ConvertKind.SPLAT, e)
 
     def vector(self, v: Value, t: Type) -> Expr:
-        """The value as a vector of elements of its type, which is `t`."""
+        """Return the value as a vector with elements of type `t`, the value's scalar type."""
         wide, span = self.wide(t), v.expr.span
         if v.kind is UNIFORM:
             return self.splat(v.expr)
@@ -104,7 +116,7 @@ class Vectors:
         return v.expr
 
     def truth(self, v: Value, span: Span) -> Expr:
-        """Whether a value is not zero, for each component; held in a variable."""
+        """Return the mask of the components whose value is not zero, held in a variable."""
         if v.kind is MASK:
             return self.held_expr(v.expr)
         vector = self.vector(v, v.type)
@@ -146,7 +158,10 @@ class Vectors:
         return v if isinstance(v.expr.type, PointerType) else replace(v, expr=self.held_expr(v.expr))
 
     def held_expr(self, e: Expr) -> Expr:
-        """The value in a variable, so that it is calculated here and once."""
+        """Store the value in a new variable, so that it is computed once and at this point, and return its load.
+
+        Constants, and loads of variables created here, are returned unchanged.
+        """
         if isinstance(e, (typed.IntConst, typed.FloatConst, typed.Zero)):
             return e
         if isinstance(e, typed.Load) and isinstance(e.operand, typed.VarRef) and e.operand.decl.name.startswith("w."):
@@ -163,7 +178,7 @@ def mask_bits(mask: Expr) -> int:
 
 
 def assigned_variables(f: typed.FunctionDecl) -> set[typed.VarDecl]:
-    """The variables of a function that get values after their declaration, or whose address is taken."""
+    """Return the variables that are assigned after their declaration, or whose address is taken."""
     result: set[typed.VarDecl] = set()
     for node in walk(f.body) if f.body is not None else ():
         if isinstance(node, (typed.Assign, typed.CompoundAssign, typed.IncDec)):

@@ -117,10 +117,12 @@ def test_messages_say_what_is_wanted() -> None:
     stride, pointer = told(
         f"{KERNEL}{{ local half t[99]; M m = coop_mat_load(p, ROW, 12); m = coop_mat_load(t + 3, ROW, n); }}"
     )
-    wanted = "a stride of 12 components (24 bytes) is no multiple of 16 bytes (8 components), as the device under test"
-    assert stride.message == f"{wanted} wants it"
-    assert stride.notes[0].message == "the next one that is: 16 components"
-    assert pointer.message.startswith("the matrix starts 6 bytes behind a multiple of 16 bytes")
+    wanted = (
+        "a stride of 12 components (24 bytes) is not a multiple of 16 bytes (8 components), which the device under test"
+    )
+    assert stride.message == f"{wanted} requires"
+    assert stride.notes[0].message == "the next larger multiple: 16 components"
+    assert pointer.message.startswith("misaligned matrix: its address is 6 modulo 16")
 
 
 def test_variables_that_lead_back_to_themselves_and_long_chains() -> None:

@@ -73,7 +73,7 @@ def test_the_nearest_are_listed() -> None:
     (error,) = told("kernel void k(void) { B32 b; }", F16, *others, device="0:0 D")
     assert error.message == "0:0 D does not support the matrix type 16x32.B.f16"
     nearest, way = (note.message for note in error.notes)
-    assert nearest == "the nearest that it has: 16x16.B.f16, 8x32.B.f16, 16x16.B.bf16, 8x8.B.f16"
+    assert nearest == "the nearest supported types: 16x16.B.f16, 8x32.B.f16, 16x16.B.bf16, 8x8.B.f16"
     assert "--matrices one" in way
 
 
@@ -82,16 +82,16 @@ def test_the_nearest_multiply_adds_are_listed_with_what_they_share() -> None:
     (error,) = told(source, F16, UNSIGNED, S8, "4x16x32.s8xs8_s32_s32.sat")
     assert error.message == f"the device does not support the multiply-add {SATURATING}"
     assert [note.message for note in error.notes[:3]] == [
-        f"it has {S8}, which is the same in 7 of 8 points",
-        "it has 4x16x32.s8xs8_s32_s32.sat, which is the same in 7 of 8 points",
-        f"it has {UNSIGNED}.nosat, which is the same in 6 of 8 points",
+        f"it supports {S8}, which is equal in 7 of 8 parameters",
+        "it supports 4x16x32.s8xs8_s32_s32.sat, which is equal in 7 of 8 parameters",
+        f"it supports {UNSIGNED}.nosat, which is equal in 6 of 8 parameters",
     ]
     assert F16 in error.notes[3].message
 
 
 def test_a_device_without_matrices() -> None:
     (error,) = told("kernel void k(void) { A a; }")
-    assert error.notes[0].message == "it supports no cooperative matrices at all"
+    assert error.notes[0].message == "the device supports no cooperative matrices at all"
 
 
 def test_only_the_native_route_asks_for_it() -> None:

@@ -28,7 +28,7 @@ MOST = 3
 # what it is, and only igc's are changed; in C local memory serves, but for the work-group's matrices.
 _OF_FURTHER = ("convert_use", "transpose", "reduce_row", "reduce_column", "reduce_all", "reduce_2x2")
 _OF_FURTHER += ("map", "map_multiple", "build", "workgroup_scope")
-_STAGED = "local memory here, which matrices of a work-group do not go through"
+_STAGED = "local memory on this profile, which matrices of a work-group do not support"
 LACKING = {
     **{("igc", "spirv", name): "of SPV_EXT_cooperative_matrix_maintenance1" for name in _OF_FURTHER},
     ("igc", "c", "workgroup_scope"): _STAGED,

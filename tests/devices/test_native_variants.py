@@ -162,7 +162,7 @@ def test_a_source_is_checked_against_a_live_device(native_device):
 def test_memory_is_checked_against_a_live_device(native_device):
     options = resolve_options(CompileOptions.from_arguments([]), native_device)
     assert (options.pointer_alignment, options.stride_multiple) == (16, 64)
-    with pytest.raises(CompileError, match=r"48 components \(96 bytes\) is no multiple of 64 bytes .*, as \S+ "):
+    with pytest.raises(CompileError, match=r"48 components \(96 bytes\) is not a multiple of 64 bytes .*, which \S+ "):
         compile(ASKS.replace(", 32)", ", 48)"), options)
     lowered = resolve_options(CompileOptions.from_arguments(["--matrices", "one"]), native_device)
     assert compile(ASKS.replace(", 32)", ", 48)"), lowered).kernels

@@ -1,10 +1,12 @@
-"""An analysis of whether all work-items of a group reach each operation on its matrices together, with the same
-operands (pointers, strides, bounds, scalars): once for the matrices of subgroups, once for those of work-groups.
+"""The analysis of whether all work-items of a group execute each matrix operation together, with equal operands.
 
-A finding is a warning, `coop-mat-nonuniform`, whose notes lead from the origin of the difference between work-items to
-the condition that separates them, or to the operand. The analysis follows values through variables of one function at a
-time, callees first: for a parameter it determines whether it decides about an operation or leads to an operand, which
-is then checked at calls. Memory and kernel arguments are assumed to be the same for the group.
+It runs twice: for the matrices of subgroups, and for those of work-groups. Checked operands are pointers, strides,
+bounds and scalars. A finding is a warning, `coop-mat-nonuniform`. Its notes lead from the origin of the divergence to
+the condition that separates the work-items, or to the operand.
+
+The analysis follows values through the variables of one function at a time, callees first. For each parameter it
+determines whether an operation's execution or an operand depends on the parameter. Such arguments are checked at calls.
+Values in memory and kernel arguments are assumed to be uniform.
 """
 
 from .function import CODE as CODE, check as check

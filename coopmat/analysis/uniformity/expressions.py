@@ -1,4 +1,4 @@
-"""Expressions: the values that they give, including those of builtin functions, and their stores."""
+"""The uniformity analysis of expressions and builtin functions: their values and their stores."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .state import UNIFORM, Cause, Finding, Group, Operand, Summary, Value, Walk
 Step = Generator[Any, Any, Any]
 """Yields the steps whose results it needs, and is sent them."""
 
+# class of operation -> the subject of the warning's sentence.
 _WORDS = {
     typed.MatrixLoad: "this load",
     typed.MatrixStore: "this store",
@@ -29,7 +30,7 @@ _WORDS = {
 }
 
 
-# Operations of the whole group; taking a component, the length and the coordinates are a work-item's own.
+# Operations that the whole group executes. Access to components, the length and coordinates are per work-item.
 OPERATIONS = (
     typed.MatrixLoad,
     typed.MatrixStore,
@@ -50,7 +51,7 @@ _CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
 
 
 def is_operation(node: object, group: Group) -> bool:
-    """Return whether a node operates on matrices that belong to such a group as a whole."""
+    """Return whether `node` is an operation of the whole group on matrices of that group's scope."""
     if isinstance(node, (typed.MatrixStore, typed.MatrixPrefetch)):
         matrix = node.matrix if isinstance(node, typed.MatrixPrefetch) else node.matrix.type
     elif isinstance(node, typed.CompoundAssign):
@@ -63,7 +64,7 @@ def is_operation(node: object, group: Group) -> bool:
 
 
 class Expressions(Walk, ABC):
-    """`Expressions` has a method for each kind of expression; each is a step that gives a Value."""
+    """An analysis of expressions; each method is a `Step` that returns a Value."""
 
     def store(self, target: typed.LValue, value: Value, span: Span) -> Step:
         whole = isinstance(target, typed.VarRef)
@@ -80,7 +81,7 @@ class Expressions(Walk, ABC):
             yield self.expression(target.index)
 
     def address(self, e: typed.LValue) -> Step:
-        """Give the value of an object's address."""
+        """Return the value of the address of lvalue `e`."""
         places = []
         while isinstance(e, _PARTS):
             for index in _indices(e):
@@ -97,7 +98,7 @@ class Expressions(Walk, ABC):
         return special(self, e) if special is not None else self.any_expression(e)
 
     def quick(self, e: typed.Expr) -> Value | None:
-        """Return the value of the most frequent expressions without parts, which need no step; None for others."""
+        """Return the value of a constant or variable without the cost of a generator; None for other expressions."""
         if isinstance(e, _CONSTANTS):
             return UNIFORM
         if isinstance(e, typed.Load):
@@ -105,7 +106,7 @@ class Expressions(Walk, ABC):
         return self.state.get(e.decl, UNIFORM) if isinstance(e, typed.VarRef) else None
 
     def any_expression(self, e: Any) -> Step:
-        """Join the values of all parts, whose number is small or which are deep to the left."""
+        """Return the join of the operands' values, for expressions without a method."""
         values = []
         for child in children(e):
             if isinstance(child, typed.Expr):
@@ -113,12 +114,12 @@ class Expressions(Walk, ABC):
         return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
 
     def matrix_operands(self, e: Any) -> Step:
-        """Check an operation of which some operands must be the same for the group."""
+        """Check a matrix operation with operands that must be uniform in the group."""
         yield self.parts(e, is_operation(e, self.group))
         return UNIFORM
 
     def parts(self, e: Any, is_own: bool) -> Step:
-        """Evaluate an operation's operands; check those of an operation of this group."""
+        """Evaluate the operands of `e`; with `is_own`, an operation of this group, check that they are uniform."""
         names = _OPERANDS[type(e)]
         for name in child_fields(type(e)):
             field = getattr(e, name)
@@ -133,7 +134,7 @@ class Expressions(Walk, ABC):
     def load(self, e: typed.Load) -> Step:
         value = self.quick(e.operand) or (yield self.expression(e.operand))
         if isinstance(e.operand, (typed.Deref, typed.Index, typed.MatrixSubscript)) and value.cause is not None:
-            return Value(Cause("each work-item reads a place of its own here", e.span, value.cause), value.parameters)
+            return Value(Cause("each work-item reads a different location here", e.span, value.cause), value.parameters)
         return value
 
     def variable(self, e: typed.VarRef) -> Step:
@@ -143,11 +144,11 @@ class Expressions(Walk, ABC):
     def component(self, e: typed.MatrixElement) -> Step:
         yield self.expression(e.matrix)
         yield self.expression(e.index)
-        return Value(Cause("each work-item holds components of its own", e.span))
+        return Value(Cause("each work-item holds different components", e.span))
 
     def coordinates(self, e: typed.MatrixCoordinates) -> Step:
         yield self.expression(e.index)
-        return Value(Cause("each work-item holds components of its own", e.span))
+        return Value(Cause("each work-item holds different components", e.span))
 
     def convert(self, e: typed.Convert) -> Step:
         if e.kind is typed.ConvertKind.DECAY and isinstance(e.operand, typed.LValue):
@@ -169,7 +170,7 @@ class Expressions(Walk, ABC):
         index = e.index.operand if back and isinstance(e.index, typed.Unary) else e.index
         offset = self.quick(index) or (yield self.expression(index))
         if back and pointer.is_id and pointer.cause is not None and offset.is_id:
-            return UNIFORM  # as the difference of two ids
+            return UNIFORM  # the difference of two ids
         ahead = offset.is_id and not back and pointer.cause is None
         return replace(join(pointer, offset), is_id=ahead)
 
@@ -193,7 +194,7 @@ class Expressions(Walk, ABC):
         return UNIFORM if isinstance(e.type, CoopMatrixType) else _no_id(join(*values))
 
     def branch(self, e: typed.Expr, control: Value) -> Step:
-        """Evaluate an expression under a condition."""
+        """Evaluate `e` under the divergence `control`."""
         outside, self.control = self.control, control
         value = self.quick(e) or (yield self.expression(e))
         self.control = outside
@@ -252,14 +253,18 @@ class Expressions(Walk, ABC):
         return UNIFORM if isinstance(e.type, CoopMatrixType) else result
 
     def deciding_arguments(self, e: typed.Call, summary: Summary, values: list[Value]) -> None:
-        """Check the arguments that decide whether the function reaches an operation. A record is skipped, since another
-        member of it may decide."""
+        """Check the arguments that decide whether the callee reaches a matrix operation.
+
+        Arguments of record type are skipped: the callee's condition may depend on another member.
+        """
         for n, place in summary.decides.items():
             parameter, value = e.function.parameters[n], values[n]
             if self.dead or isinstance(parameter.type, RecordType):
                 continue
             if value.cause is not None:
-                cause = Cause(f"'{parameter.name}' decides about this one", place, value.cause)
+                cause = Cause(
+                    f"whether this operation is reached depends on parameter '{parameter.name}'", place, value.cause
+                )
                 what = f"an operation on matrices in '{e.function.name}'"
                 message = f"{what} is not reached by all work-items of a {self.group.name} together"
                 finding = Finding(message, e.arguments[n].span, cause)
@@ -267,18 +272,21 @@ class Expressions(Walk, ABC):
             self.decided_by(value, place)
 
     def operands_of_callee(self, e: typed.Call, summary: Summary, values: list[Value]) -> None:
-        """Check the arguments that lead to an operand in the callee, which all work-items must have the same."""
+        """Check the arguments from which the callee computes an operand that must be uniform."""
         for n, operand in summary.operands.items():
             parameter, value = e.function.parameters[n], values[n]
             if isinstance(parameter.type, RecordType):
                 continue
             if value.cause is not None:
-                value = replace(value, cause=Cause(f"'{parameter.name}' leads here", operand.span, value.cause))
+                value = replace(
+                    value,
+                    cause=Cause(f"this operand depends on parameter '{parameter.name}'", operand.span, value.cause),
+                )
             what = operand.what if " in '" in operand.what else f"{operand.what} in '{e.function.name}'"
             self.operand(Operand(what, e.arguments[n].span), value)
 
     def set_through(self, arguments: list[typed.Expr], value: Value, span: Span) -> None:
-        """Join a function's stores into the variables whose addresses are its arguments."""
+        """Join `value`, which a callee stores through pointers, into the variables whose addresses are arguments."""
         if value.is_plain and self.current().is_plain:
             return
         for e in arguments:
@@ -292,7 +300,7 @@ class Expressions(Walk, ABC):
 
 
 def _indices(e: typed.Index | typed.Member | typed.Swizzle | typed.MatrixSubscript) -> list[typed.Expr]:
-    """Return the expressions that select a part."""
+    """Return the expressions that select the element."""
     if isinstance(e, typed.MatrixSubscript):
         return [e.row, e.column]
     return [e.index] if isinstance(e, typed.Index) else []
@@ -307,16 +315,16 @@ def _no_id(value: Value) -> Value:
 
 
 def _at_call(e: typed.Call, value: Value, arguments: list[Value]) -> Value:
-    """Return a value of the function's, as its caller sees it."""
+    """Substitute the arguments for the parameters in `value`, a returned or stored value of the callee."""
     own = UNIFORM
     if value.cause is not None:
-        own = Value(Cause(f"'{e.function.name}' gives each work-item a value of its own", e.span, value.cause))
+        own = Value(Cause(f"'{e.function.name}' may return a different value for each work-item", e.span, value.cause))
     return _no_id(join(own, *(argument for n, argument in enumerate(arguments) if value.parameters >> n & 1)))
 
 
 _FACTOR = "the factor of this product"
 _ACCESS = {"pointer": "the pointer of this {}", "stride": "the stride of this {}"}
-# For each operation, the operands that must be the same for the group.
+# class of operation -> field of an operand that must be uniform in the group -> description for messages.
 _OPERANDS: dict[type, dict[str, str]] = {
     typed.MatrixLoad: {name: what.format("load") for name, what in _ACCESS.items()},
     typed.MatrixStore: {name: what.format("store") for name, what in _ACCESS.items()},
@@ -326,7 +334,7 @@ _OPERANDS: dict[type, dict[str, str]] = {
     },
     typed.MatrixFill: {"value": "the value of this matrix"},
     typed.MatrixScale: {"scalar": _FACTOR},
-    typed.MatrixComponentWise: {"operands": "this argument beside a matrix"},
+    typed.MatrixComponentWise: {"operands": "this scalar argument"},
     typed.MatrixMap: {"arguments": "this argument of the function"},
     typed.MatrixPrefetch: {name: what.format("prefetch") for name, what in _ACCESS.items()},
 }
@@ -357,27 +365,27 @@ _EXPRESSIONS: dict[type, Callable[[Expressions, Any], Step]] = {
 
 
 _IDS = frozenset({"get_local_id", "get_global_id", "get_local_linear_id", "get_global_linear_id"})
-# Different for each work-item, whatever the arguments are.
+# Builtins whose result varies between work-items, whatever the arguments are.
 _OWN = re.compile(
     r"get_sub_group_local_id|get_sub_group_(eq|ge|gt|le|lt)_mask|sub_group_elect"
     r"|sub_group_(non_uniform_)?scan_\w+|sub_group_inverse_ballot|(intel_)?sub_group_block_read\w*|work_group_scan_\w+"
     r"|atom(ic)?_(?!init|store|work_item_fence|flag_clear)\w+"
 )
-# The same for the subgroup, whatever the arguments are.
+# Builtins whose result is uniform in a subgroup, whatever the arguments are.
 _OF_SUB_GROUP = re.compile(
     r"get_sub_group_id|sub_group_(all|any|ballot|broadcast|broadcast_first|reduce_\w+)"
     r"|sub_group_non_uniform_(all|any|all_equal|broadcast)|sub_group_non_uniform_reduce_\w+"
 )
-# The same for the work-group.
+# Builtins whose result is uniform in a work-group.
 _OF_WORK_GROUP = re.compile(r"work_group_(all|any|broadcast|reduce_\w+)")
-# Values of other work-items: the same where they all have the same, whoever is asked; and, by `_FROM`, where all ask
-# the same one.
+# Builtins that return another work-item's value: uniform if the argument is uniform. Shuffles (`_FROM`) are also
+# uniform if the index of the source lane is uniform.
 _EXCHANGE = re.compile(r"(intel_)?sub_group_(shuffle|rotate|clustered)\w*")
 _FROM = frozenset({"sub_group_shuffle", "intel_sub_group_shuffle"})
 
 
 def _builtin_value(e: typed.BuiltinCall, arguments: Sequence[Value], dimensions: frozenset[int], group: Group) -> Value:
-    """Return the value of a call. `dimensions`: those in which the work-items of a group have different ids."""
+    """Return the value of a builtin call; ids vary between work-items of the group in `dimensions`."""
     if e.name in _IDS:
         dimension = e.arguments[0] if e.arguments else None
         number = dimension.value if isinstance(dimension, typed.IntConst) else 0
@@ -399,4 +407,4 @@ def _builtin_value(e: typed.BuiltinCall, arguments: Sequence[Value], dimensions:
 
 
 def _origin(e: typed.BuiltinCall, owner: str) -> Cause:
-    return Cause(f"'{e.name}' gives each {owner} a value of its own", e.span)
+    return Cause(f"'{e.name}' may return a different value for each {owner}", e.span)

@@ -1,6 +1,7 @@
-"""The analysis of a unit's functions, callees first: walks over the structured code of each until nothing new is found.
+"""The uniformity analysis of statements and functions: walks over the structured code, repeated until a fixpoint.
 
-Nothing recurses: a step that needs another one's result yields it, and `_run` keeps the stack.
+Functions are analysed callees first. A method that needs the result of another method is a generator that yields the
+call. `_run` executes these generators with an explicit stack, so that deep trees do not overflow Python's stack.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ CODE = "coop-mat-nonuniform"
 
 
 def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
-    """Warn of every place in a unit without errors; do nothing if the warning is off."""
+    """Warn about each divergent operation and nonuniform operand of a valid unit, if the warning is enabled."""
     if not diagnostics.wants(CODE):
         return
     functions, calls = in_order(unit)
@@ -48,7 +49,7 @@ Calls = dict[typed.FunctionDecl, list[typed.FunctionDecl]]
 
 
 def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], Calls]:
-    """Return the functions with bodies, each after those that it calls (cycles are cut); and the calls of each."""
+    """Return the functions with bodies in postorder (callees first; recursion is cut), and each one's callees."""
     calls: Calls = {}
     for function in unit.functions:
         if function.body is not None:
@@ -71,7 +72,7 @@ def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], Calls]:
 
 
 def operating(functions: list[typed.FunctionDecl], calls: Calls, group: Group) -> set[typed.FunctionDecl]:
-    """Return those of `functions`, callees first, that operate on matrices of such a group, or call one that does."""
+    """Return the functions that operate on matrices of `group`, directly or in callees; `functions`: callees first."""
     found: set[typed.FunctionDecl] = set()
     for function in functions:
         if any(f in found for f in calls[function]) or any(is_operation(n, group) for n in walk(function.body)):
@@ -80,7 +81,7 @@ def operating(functions: list[typed.FunctionDecl], calls: Calls, group: Group) -
 
 
 class Analysis(Expressions):
-    """An `Analysis` walks through one function; `Walk` describes its state."""
+    """The analysis of one function; `run` repeats the walk until the state of back edges no longer changes."""
 
     def run(self) -> Analysis:
         for _ in range(_MOST_WALKS):
@@ -135,7 +136,7 @@ class Analysis(Expressions):
         self.merge(*frame.turns)
         frame.continued = UNIFORM
         if isinstance(s, typed.DoWhile):
-            # Work-items that leave the loop wait for the others, which continue.
+            # Work-items that leave the loop reconverge with the others after the loop.
             condition = self.quick(s.condition) or (yield self.expression(s.condition))
             control = self.under(condition, s.condition.span)
             if control is not outside:
@@ -146,7 +147,8 @@ class Analysis(Expressions):
         if not self.dead:
             self.keep(revisit, self.state)
             if frame.conditional:
-                # The condition is evaluated once more: the state after a turn need not wait for the next walk.
+                # The condition is evaluated again after the last iteration, so its state is an exit state. This saves
+                # another walk.
                 frame.exits.append(self.state)
         self.frames.pop()
         self.control = outside
@@ -231,7 +233,7 @@ class Analysis(Expressions):
         current = self.current()
         self.returns = join(self.returns, value, current)
         if not current.is_plain and not self.dead:
-            cause = Cause("some of them leave the function here", s.span, current.cause) if current.cause else None
+            cause = Cause("some work-items return here", s.span, current.cause) if current.cause else None
             self.early_returns = join(self.early_returns, Value(cause, current.parameters))
             for frame in self.frames:
                 if frame.revisit is not None:
@@ -240,7 +242,7 @@ class Analysis(Expressions):
 
 
 def _run(step: Step) -> Any:
-    """Return a step's result, running the steps that it yields."""
+    """Run a generator and the generators that it yields; return its result."""
     stack = [step]
     value: Any = None
     while stack:

@@ -1,8 +1,8 @@
-"""The state of a walk through a function: the values of variables, each with whether and why it differs between work-
-items, and the reason why not all work-items are at the current place.
+"""The state of the uniformity analysis in one function.
 
-The state that returns to a place (loops, jumps backwards) is stored there for the next walk; walks are repeated until
-nothing new comes.
+The state consists of the values of variables and the divergence of control flow at the current point. Each varying
+value, and the divergence, has a cause for messages. The state at a back edge (loop, backward goto) is stored for the
+next walk. Walks are repeated until a fixpoint.
 """
 
 from __future__ import annotations
@@ -17,22 +17,27 @@ from ...frontend.types import SCOPE_SUBGROUP, SCOPE_WORKGROUP, CoopMatrixType
 # --- values ----------------------------------------------------------------------------------------
 
 
+# The largest number of causes in the notes of a warning.
 _LONGEST_PATH = 8
-# A number of which a subgroup's size is assumed to be a multiple if it is not known.
+# The number of work-items that is assumed to divide an unknown subgroup size.
 LEAST_SIZE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A `Cause` is a step from the origin of a difference between work-items (no `before`) to the value or the
-    condition in question."""
+    """A step on the path from the origin of a divergence to the value or condition in question.
+
+    text: the note's text.
+    span: the note's location.
+    before: the previous step, or None at the origin.
+    """
 
     text: str
     span: Span
     before: Cause | None = None
 
     def path(self) -> list[Cause]:
-        """Return the causes from this one back to the origin; the middle of a long path is omitted."""
+        """Return the causes from this one back to the origin; a long path is shortened by its middle part."""
         steps: list[Cause] = []
         step: Cause | None = self
         while step is not None:
@@ -43,9 +48,12 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A `Value` describes a value. `cause`: why it differs between work-items (None: it does not). `parameters`: a bit
-    for each parameter of the function that it depends on. `is_id`: it is the work-item's number, which is consecutive
-    in a subgroup, or may be, being a parameter."""
+    """An abstract value.
+
+    cause: the reason why the value varies between work-items, or None if the value is uniform.
+    parameters: a bit mask of the function's parameters that the value depends on.
+    is_id: the value is a work-item id, consecutive within a subgroup, or a parameter that may be such an id.
+    """
 
     cause: Cause | None = None
     parameters: int = 0
@@ -60,7 +68,7 @@ UNIFORM = Value()
 
 
 def join(*values: Value) -> Value:
-    """Return a value that differs if one of `values` does, for the first one's reason."""
+    """Return the value of an expression that depends on all `values`; the first nonuniform value gives the cause."""
     nonuniform_values = [value for value in values if value is not UNIFORM]
     if len(nonuniform_values) <= 1:
         return nonuniform_values[0] if nonuniform_values else UNIFORM
@@ -72,17 +80,19 @@ def join(*values: Value) -> Value:
 
 
 def of_binary(e: typed.Binary, left: Value, right: Value, size: int | None) -> Value:
-    """Return the value of `e` for subgroups of `size`, or of unknown size."""
+    """Return the value of `e` for subgroups of `size` work-items; None: the size is not known."""
     if _is_sub_group_number(e, left, right, size):
         return replace(right, is_id=False)
     if e.op == "sub" and left.is_id and right.is_id:
-        return UNIFORM  # both go up by one from work-item to work-item: where the subgroup begins
+        return UNIFORM  # both increase by 1 per work-item, so the difference is the same for the whole subgroup
     return replace(join(left, right), is_id=_stays_id(e, left, right, size))
 
 
 def _is_sub_group_number(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
-    """Return whether `e` turns a work-item's number into a value that is the same for a subgroup: `id / n`, `id >> n`
-    or `id & ~(n - 1)`. An n that is not constant is assumed to be the subgroup's size."""
+    """Return whether `e` maps all ids of a subgroup to one value: `id / n`, `id >> n` or `id & ~(n - 1)`.
+
+    If `n` is not constant, it is assumed to be the subgroup size.
+    """
     if not left.is_id or right.cause is not None or e.op not in ("div", "shr", "and"):
         return False
     n = _constant(e.right)
@@ -93,8 +103,10 @@ def _is_sub_group_number(e: typed.Binary, left: Value, right: Value, size: int |
 
 
 def _stays_id(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
-    """Return whether `e` turns a work-item's number into one that is still consecutive within a subgroup: `id % n`, `id
-    & (n - 1)`, or behind whole rows of them, `row * width + id`."""
+    """Return whether `e` maps the ids of a subgroup to consecutive values.
+
+    These operations are `id % n`, `id & (n - 1)` and `row * width + id`.
+    """
     if e.op == "add" and left.is_id is not right.is_id:
         other, value = (e.right, right) if left.is_id else (e.left, left)
         return value.cause is None and _is_product(other)
@@ -125,8 +137,11 @@ State = dict[typed.VarDecl, Value]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An operand of an operation on matrices that all work-items of a subgroup must have the same: a description, and
-    its place."""
+    """An operand of a matrix operation that must be uniform in the group.
+
+    what: the operand's description for messages.
+    span: the operand's location.
+    """
 
     what: str
     span: Span
@@ -134,9 +149,13 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A `Summary` describes a function for its callers: the value that it returns, the value that it stores through
-    pointers, which of its parameters decide about an operation on matrices, each with the place of the first such
-    operation, and which lead to an operand of one."""
+    """A summary of a function for the analysis of its callers.
+
+    returns: the returned value.
+    stores: the value that the function stores through pointers.
+    decides: number of a parameter that control flow depends on -> span of the first matrix operation concerned.
+    operands: number of a parameter that an operand depends on -> the operand.
+    """
 
     returns: Value = UNIFORM
     stores: Value = UNIFORM
@@ -146,8 +165,11 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A `Group` is the work-items that operate on a matrix together. `scope` is the matrix's, `name` the group's in
-    messages; `is_work_group`: its parts, subgroups, may have different values."""
+    """The work-items that execute the operations on a matrix together.
+
+    scope: the scope of the matrix type.
+    name: the name for messages.
+    """
 
     scope: int
     name: str
@@ -163,7 +185,7 @@ WORK_GROUP = Group(SCOPE_WORKGROUP, "work-group")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An operation that not all work-items reach together, or an operand that differs between them; with its cause."""
+    """A warning: an operation that only some work-items reach, or an operand that is not uniform."""
 
     message: str
     span: Span
@@ -172,7 +194,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Revisit:
-    """A `Revisit` is the state at a loop or label that one walk stores for the next one."""
+    """The state that one walk stores at the back edge of a loop or label for the next walk."""
 
     state: State = field(default_factory=dict)
     divergence: Value = UNIFORM
@@ -180,9 +202,17 @@ class Revisit:
 
 @dataclass(slots=True)
 class Frame:
-    """A loop or switch that is being walked through. `control`: the condition that its body depends on; `broken`,
-    `continued`: why some work-items have left it, or this turn of it, before the others. `conditional`: a condition
-    ends the loop."""
+    """A loop or switch that encloses the current point.
+
+    control: the divergence of the condition that the body depends on.
+    revisit: the state at the loop's back edge; None for a switch.
+    broken: why some work-items have left the loop before the others.
+    continued: why some work-items have left the current iteration before the others.
+    exits: the states at breaks and at the condition's false edge.
+    turns: the states at continues.
+    entry: the state at the entry of a switch.
+    conditional: the loop has a condition that is not always true.
+    """
 
     control: Value
     revisit: Revisit | None
@@ -195,8 +225,11 @@ class Frame:
 
 
 class Walk:
-    """A `Walk` is the state of the analysis of one function for the matrices of a group; `summaries` has those of the
-    functions that it calls."""
+    """The state of a walk through one function, for the matrices of one group.
+
+    summaries: the summaries of the callees.
+    with_matrices: the functions that operate on matrices of the group, also in callees.
+    """
 
     def __init__(
         self,
@@ -220,10 +253,10 @@ class Walk:
             self.state = {decl: Value(parameters=1 << n, is_id=True) for n, decl in enumerate(self.function.parameters)}
         self.dead = False
         self.control = UNIFORM
-        self.early_returns = UNIFORM  # work-items that have returned
+        self.early_returns = UNIFORM  # why some work-items have returned
         self.frames: list[Frame] = []
-        self.awaited: dict[str, Value] = {}  # labels ahead that some work-items have gone to
-        self.around: dict[str, Value] = {}  # labels behind
+        self.awaited: dict[str, Value] = {}  # label ahead -> why some work-items have jumped there
+        self.around: dict[str, Value] = {}  # label of a backward goto -> why only some work-items took that
         self.labels: set[str] = set()
         self.reports: dict[tuple[str, Span], Finding] = {}
         self.returns, self.stores = UNIFORM, UNIFORM
@@ -238,10 +271,10 @@ class Walk:
     def summary(self) -> Summary:
         return Summary(self.returns, self.stores, self.decides, self.operands)
 
-    # --- where work-items part -------------------------------------------------------------------
+    # --- divergence ------------------------------------------------------------------------------
 
     def current(self) -> Value:
-        """Return why not all work-items are at this place."""
+        """Return why control flow diverges at the current point; UNIFORM if all work-items are here."""
         frames = [value for frame in self.frames for value in (frame.broken, frame.continued)]
         return join(self.early_returns, *self.awaited.values(), *self.around.values(), *frames, self.control)
 
@@ -250,14 +283,16 @@ class Walk:
         if self.dead:
             return
         if current.cause is not None:
-            # Once for each condition.
+            # One report for each condition.
             message = f"{what} is not reached by all work-items of a {self.group.name} together"
             self.reports.setdefault((current.cause.text, current.cause.span), Finding(message, span, current.cause))
         self.decided_by(current, span)
 
     def operand(self, operand: Operand, value: Value) -> None:
-        """Report an operand that differs between work-items; one that depends on parameters is checked in the
-        callers."""
+        """Report an operand that is not uniform.
+
+        For an operand that depends on parameters, record them in `operands`: callers check their arguments.
+        """
         if self.dead:
             return
         if value.cause is not None:
@@ -267,24 +302,23 @@ class Walk:
             self.operands.setdefault(n, operand)
 
     def decided_by(self, value: Value, span: Span) -> None:
-        """Record that the operation at `span` depends on `value`, on parameters of this function if it does so."""
+        """Record that reaching the operation at `span` depends on the parameters in `value`."""
         for n in _parameters(value):
             self.decides.setdefault(n, span)
 
     def under(self, condition: Value, span: Span) -> Value:
-        """Return the control of the code after a condition."""
+        """Return the divergence of the code controlled by `condition`, which includes the current `control`."""
         if condition.is_plain:
             return self.control
         before = condition.cause
-        cause = Cause("this condition is not the same for all of them", span, before) if before is not None else None
+        cause = Cause("this condition differs between work-items", span, before) if before is not None else None
         return join(self.control, Value(cause, condition.parameters))
 
     def stop(self) -> None:
         self.state, self.dead = {}, True
 
     def merge(self, *states: State) -> None:
-        """Continue from the current state and `states`, which are of other paths to this place; without any, the code
-        is dead."""
+        """Merge `states`, from other edges to this point, with the current state; without any, the code is dead."""
         ways = [*([] if self.dead else [self.state]), *states]
         self.dead = not ways
         self.state = {}
@@ -304,9 +338,12 @@ class Walk:
             return
         current = self.current()
         if value.cause is not None:
-            value = replace(value, cause=Cause(f"'{decl.name}' gets its value here", span, value.cause))
+            value = replace(
+                value,
+                cause=Cause(f"'{decl.name}' is set here to a value that differs between work-items", span, value.cause),
+            )
         elif current.cause is not None:
-            cause = Cause(f"'{decl.name}' is set here by some of them only", span, current.cause)
+            cause = Cause(f"'{decl.name}' is set here by some work-items only", span, current.cause)
             value = Value(cause, value.parameters | current.parameters)
         elif current.parameters:
             value = join(value, current)
@@ -319,7 +356,7 @@ class Walk:
 
 
 def _parameters(value: Value) -> list[int]:
-    """Return the numbers of the parameters that a value depends on."""
+    """Return the numbers of the parameters that a value depends on, ascending."""
     return [n for n in range(value.parameters.bit_length()) if value.parameters >> n & 1]
 
 
@@ -332,7 +369,7 @@ def is_more(before: Value, after: Value) -> bool:
 
 
 def add(state: State, more: Mapping[typed.VarDecl, Value]) -> bool:
-    """Join `more` into `state`; return whether that changes it."""
+    """Join `more` into `state`, and return whether `state` changed."""
     changed = False
     for decl, value in more.items():
         previous = state.get(decl)
@@ -350,8 +387,11 @@ def add(state: State, more: Mapping[typed.VarDecl, Value]) -> bool:
 
 
 def sub_group_of(function: typed.FunctionDecl) -> tuple[int | None, frozenset[int]]:
-    """Return the size of a kernel's subgroups, None if it is not known, and the dimensions in which ids differ within
-    one. Work-groups whose size a kernel does not fix are assumed to be as wide as a subgroup, or a multiple of that."""
+    """Return (subgroup size or None, dimensions in which ids vary within a subgroup) for a kernel.
+
+    If the kernel does not fix the work-group size, the extent of dimension 0 is assumed to be a multiple of the
+    subgroup size.
+    """
     size = function.attributes.get("intel_reqd_sub_group_size")
     size = size if isinstance(size, int) else None
     sizes = function.attributes.get("reqd_work_group_size")
@@ -367,8 +407,7 @@ def sub_group_of(function: typed.FunctionDecl) -> tuple[int | None, frozenset[in
 
 
 def work_group_of(function: typed.FunctionDecl) -> tuple[int | None, frozenset[int]]:
-    """Return the extent of a kernel's work-groups in the first dimension, None if it is not known, and the dimensions
-    in which ids differ within one."""
+    """Return (work-group extent in dimension 0 or None, dimensions in which ids vary in a work-group) for a kernel."""
     sizes = function.attributes.get("reqd_work_group_size")
     if not isinstance(sizes, tuple):
         return None, frozenset({0, 1, 2})

@@ -1,4 +1,4 @@
-"""Typed AST to canonical LLVM IR: one module for each concern of the language."""
+"""Lowering of the typed AST to canonical LLVM IR; each module lowers one part of the language."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The address spaces of generic pointers: the address space qualifier functions (OpenCL C 3.0, section 6.15.10), and
-the treatment of generic pointers by other builtins."""
+"""Generic pointers: the address space qualifier functions (OpenCL C 3.0, section 6.15.10), and a helper for builtins.
+
+The helper gives other builtins a pointer to a named address space.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,14 @@ from ...frontend.types import INT, VOID, AddressSpace, PointerType, Qualifiers
 from ..type_map import I32, POINTERS
 from .builtin_calls import BuiltinContext, Lowering, mangle
 
-# SPIR-V's storage classes (specification, 3.7), and how the backend spells the cast to each.
+# address space -> (SPIR-V's storage class (specification, 3.7), its name in the backend's cast functions).
 _CLASSES = {AddressSpace.PRIVATE: (7, "Private"), AddressSpace.GLOBAL: (5, "Global"), AddressSpace.LOCAL: (4, "Local")}
 _LOCAL_FENCE, _GLOBAL_FENCE = 1, 2
 _GENERIC_POINTER = PointerType(VOID, Qualifiers(AddressSpace.GENERIC))
 
 
 def known_pointer(pointer: ir.Value) -> ir.Value:
-    """The pointer that `pointer` was before it was made generic, where that shows; itself otherwise."""
+    """Strip casts to the generic address space; return the pointer of a named address space, if visible."""
     while isinstance(pointer, ir.CastInstr) and pointer.opname == "addrspacecast":
         if pointer.type.addrspace != AddressSpace.GENERIC:
             break
@@ -28,9 +30,9 @@ def known_pointer(pointer: ir.Value) -> ir.Value:
 
 
 def pointer_in(ctx: BuiltinContext, pointer: ir.Value, space: AddressSpace) -> ir.Value:
-    """A generic pointer as one to `space`, null where it points elsewhere.
+    """Cast a generic pointer to address space `space`; the result is null if it points elsewhere.
 
-    A device whose spaces overlap (a CPU) may say yes for each of them.
+    On a device whose address spaces overlap (a CPU), the cast may succeed for several spaces.
     """
     number, word = _CLASSES[space]
     name = mangle(f"__spirv_GenericCastToPtrExplicit_To{word}", [_GENERIC_POINTER, INT])
@@ -40,11 +42,11 @@ def pointer_in(ctx: BuiltinContext, pointer: ir.Value, space: AddressSpace) -> i
 def in_known_space(
     ctx: BuiltinContext, pointer: ir.Value, act: Callable[[ir.Value, AddressSpace], ir.Value | None]
 ) -> ir.Value | None:
-    """Return the result of `act` for the pointer and its address space, which is never the generic one.
+    """Return the result of `act(pointer, space)`, called for each possible named address space of the pointer.
 
-    Some drivers have no atomics on generic pointers (the Intel CPU runtime, 2026): where a pointer's space does not
-    show, the program finds out whether it is global, and takes it to be local otherwise. In this order: where spaces
-    overlap, what is right for all devices' memory is right for one group's.
+    Some device compilers lack atomics on generic pointers (the Intel CPU runtime, 2026). If the address space is not
+    known, emit a test whether the pointer is global; otherwise it is taken to be local. Global is tested first: where
+    spaces overlap, an operation that is correct for global memory is correct for local memory, too.
     """
     pointer = known_pointer(pointer)
     space = AddressSpace(pointer.type.addrspace)
@@ -71,7 +73,7 @@ def in_known_space(
 
 
 def _to_space(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """`to_global`, `to_local`, `to_private`."""
+    """Lower `to_global`, `to_local` and `to_private`."""
     assert isinstance(call.type, PointerType)
     space = call.type.qualifiers.space
     pointer = known_pointer(arguments[0])
@@ -82,7 +84,7 @@ def _to_space(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Val
 
 
 def _get_fence(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """The flags of a fence for what lies there."""
+    """Lower `get_fence`: return the fence flags for the memory that the pointer points to."""
 
     def flags(pointer: ir.Value, space: AddressSpace) -> ir.Value:
         return ir.Constant(I32, _LOCAL_FENCE if space is AddressSpace.LOCAL else _GLOBAL_FENCE)

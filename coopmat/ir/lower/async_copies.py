@@ -1,7 +1,8 @@
 """Async copies as SPIR-V's group instructions.
 
-The backend gives the OpenCL names a 32-bit stride, which is invalid, and SPIR-V's own name pointers of the wrong type:
-`spirv.legalize` makes the instruction of a placeholder that carries a value of the element's type.
+The backend gives calls of the OpenCL names a 32-bit stride, which is invalid, and calls of SPIR-V's names pointers of
+the wrong type. Therefore `spirv.legalize` replaces a placeholder call by the instruction. The placeholder has an
+additional argument of the element type.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def _group_copy(
     stride: ir.Value,
     event: ir.Value,
 ) -> ir.Value:
-    """Copies `count` elements, `stride` apart in global memory."""
+    """Emit a copy of `count` elements, which are `stride` elements apart in global memory."""
     element = ir.Constant(ctx.types.of(target[0].pointee), None)
     arguments = [ir.Constant(I32, WORKGROUP), target[1], source[1], count, stride, event, element]
     return ctx.call("__cm_async_copy_" + mangle("", [target[0], source[0]]), _EVENT, arguments, _ATTRIBUTES)
@@ -46,16 +47,16 @@ def _wait(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value])
     count, events = arguments
     events = address_spaces.known_pointer(events)
     if events.type.addrspace != AddressSpace.PRIVATE:
-        # Events live in private memory only.
+        # The events are in private memory: OpenCL C permits events nowhere else.
         events = ctx.builder.addrspacecast(events, POINTERS[AddressSpace.PRIVATE])
     name = mangle("__spirv_GroupWaitEvents", [UINT, INT, PointerType(EVENT)])
     ctx.call(name, VOID_TYPE, [ir.Constant(I32, WORKGROUP), count, events], _ATTRIBUTES)
 
 
 def _block_copy(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Two and three dimensions: line after line as bytes, all of them under one event.
+    """Lower a two- or three-dimensional copy to a loop over lines, which are copied as bytes under one event.
 
-    Offsets, lengths and areas are in elements of `size` bytes.
+    Offsets, lengths and pitches are in elements of `size` bytes.
     """
     builder = ctx.builder
     target, target_offset, source, source_offset, size, length, lines, *pitches, event = arguments

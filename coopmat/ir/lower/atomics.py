@@ -1,8 +1,8 @@
-"""Atomic functions as SPIR-V's instructions (specification, 3.56.19), by the names that LLVM's backend knows.
+"""Atomic functions as SPIR-V instructions (specification, 3.56.19), called by names that LLVM's backend knows.
 
-An operation's semantics are its order and the class of the memory that its pointer points to. Floats travel as their
-bits: SPIR-V compares and exchanges integers only, and a driver loads floats by adding zero, which loses the sign of
--0.0. What lies in private memory is nobody else's, and is read and written plainly.
+The memory semantics of an operation are its order and the storage class of its pointer. Floats are loaded, stored and
+exchanged as integers: SPIR-V compares and exchanges integers only, and a device compiler loads a float by adding zero,
+which loses the sign of -0.0. Private memory is accessed by plain loads and stores: no other work-item can access it.
 """
 
 from __future__ import annotations
@@ -70,8 +70,11 @@ def _lesser_or_greater(name: str, order: str) -> Plain:
 
 @dataclass(frozen=True, slots=True)
 class _Operation:
-    """Reads, computes and writes: the instructions for signed and unsigned integers and for floats, and the same as
-    plain arithmetic."""
+    """A read-modify-write operation.
+
+    signed, unsigned, floating: the suffix of the SPIR-V instruction by the operand's class.
+    plain: emits the computation for private memory.
+    """
 
     signed: str
     unsigned: str
@@ -96,8 +99,12 @@ _OPERATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """The parts of one call: the pointer, the type of the object, the values, orders and scope. `orders` has one
-    element, or two for compare and exchange."""
+    """The parts of one call.
+
+    element: the object's type.
+    orders: the memory order, or two (success, failure) for compare and exchange.
+    scope: the memory scope.
+    """
 
     call: BuiltinCall
     pointer: ir.Value
@@ -115,7 +122,7 @@ class _Access:
         values: Sequence[ir.Value] = (),
         result: ir.Type | None = None,
     ) -> ir.Value:
-        """`__spirv_Atomic<name>` on an `element` at `pointer`."""
+        """Emit `__spirv_Atomic<name>` on an object of type `element` at `pointer`."""
         space = AddressSpace(pointer.type.addrspace)
         fixed = [self.scope, *(order and order | _CLASSES[space] for order in self.orders)]
         types: list[Type] = [PointerType(element, Qualifiers(space, volatile=True)), *[UINT] * len(fixed)]
@@ -125,7 +132,7 @@ class _Access:
 
 
 def _access(call: BuiltinCall, arguments: Sequence[ir.Value], values: int, kinds: int = 1) -> _Access:
-    """The call's parts: the pointer, `values` values, then orders (`kinds` of them) and scope where it says them."""
+    """Split a call into the pointer, `values` values, `kinds` memory orders and the scope, with OpenCL's defaults."""
     pointer = call.parameters[0]
     assert isinstance(pointer, PointerType)
     pointee = pointer.pointee
@@ -136,7 +143,7 @@ def _access(call: BuiltinCall, arguments: Sequence[ir.Value], values: int, kinds
         return _Access(call, arguments[0], arguments[1 : 1 + values], pointee.value, orders, scope)
     if not isinstance(pointee, ScalarType):
         raise InternalError(f"'{call.name}' of '{pointee}'", str(call.span))
-    # The functions of OpenCL C 1.x order nothing.
+    # The OpenCL C 1.x functions are relaxed.
     return _Access(call, arguments[0], arguments[1:], pointee, (RELAXED,) * kinds, DEVICE)
 
 
@@ -155,7 +162,7 @@ def _from_bits(ctx: BuiltinContext, t: ScalarType, value: ir.Value) -> ir.Value:
 def _load(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
     access = _access(call, arguments, 0)
     t, order = access.element, access.orders[0]
-    # A load cannot release; analysis has warned.
+    # A release load is invalid; the analysis has warned about it.
     order = order if order in (RELAXED, ACQUIRE) else SEQUENTIALLY_CONSISTENT
     access = _Access(call, access.pointer, (), t, (order,), access.scope)
 
@@ -184,7 +191,7 @@ def _store(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
 
 
 def _init(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> None:
-    """Store the initial value. This is no atomic access (6.15.12.2): no other work-item may access the object yet."""
+    """Emit a plain store: `atomic_init` is not atomic (6.15.12.2), as no other work-item may access the object yet."""
     pointer, value = arguments
     parameter = call.parameters[1]
     ctx.builder.store(value, address_spaces.known_pointer(pointer), align=align_of(parameter))
@@ -195,7 +202,7 @@ def _update(ctx: BuiltinContext, access: _Access, operation: _Operation) -> ir.V
     if operation is _OPERATIONS["exchange"]:
         t, value = _bits_of(t), _as_bits(ctx, t, value)
     elif t.is_float and not operation.floating:
-        # a - b is a + -b, exactly.
+        # SPIR-V has no atomic FSub; a + -b is exactly a - b.
         operation, value = _OPERATIONS["add"], ctx.builder.fneg(value)
 
     def act(pointer: ir.Value, space: AddressSpace) -> ir.Value:
@@ -210,7 +217,7 @@ def _update(ctx: BuiltinContext, access: _Access, operation: _Operation) -> ir.V
 
 
 def _compare_exchange(ctx: BuiltinContext, access: _Access, expected: ir.Value, desired: ir.Value) -> ir.Value | None:
-    """The old value, in the bits' type, as `expected` and `desired` are."""
+    """Emit a compare and exchange; operands and the result, the old value, are integers (`_bits_of`)."""
     t = _bits_of(access.element)
 
     def act(pointer: ir.Value, space: AddressSpace) -> ir.Value:
@@ -224,7 +231,7 @@ def _compare_exchange(ctx: BuiltinContext, access: _Access, expected: ir.Value, 
     return address_spaces.in_known_space(ctx, access.pointer, act)
 
 
-# What the order for success must be at least, by the order for failure.
+# order on failure -> order on success -> the order on success that is at least as strong as both.
 _STRONGER = {
     ACQUIRE: {RELAXED: ACQUIRE, RELEASE: ACQUIRE_RELEASE},
     SEQUENTIALLY_CONSISTENT: dict.fromkeys((RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE), SEQUENTIALLY_CONSISTENT),
@@ -232,11 +239,14 @@ _STRONGER = {
 
 
 def _compare_exchange_c11(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """True where the object held what `expected` points to; otherwise that becomes what the object holds."""
+    """Lower `atomic_compare_exchange_*`: return whether the object was equal to `*expected`.
+
+    If not, the object's value is stored in `*expected`.
+    """
     access = _access(call, arguments, 2, kinds=2)
     t, builder = access.element, ctx.builder
     success, failure = access.orders
-    # Failing is a load, which releases nothing, and succeeding is as strong at least.
+    # The order on failure is that of a load, so without release; success must be at least as strong.
     failure = {RELEASE: RELAXED, ACQUIRE_RELEASE: ACQUIRE}.get(failure, failure)
     success = _STRONGER.get(failure, {}).get(success, success)
     access = _Access(call, access.pointer, access.values, t, (success, failure), access.scope)
@@ -248,7 +258,7 @@ def _compare_exchange_c11(ctx: BuiltinContext, call: BuiltinCall, arguments: Seq
     if place.type.addrspace == AddressSpace.PRIVATE:
         builder.store(old_value, place, align=align_of(t))
     else:
-        # Others may see it, and it is written only on failure.
+        # Other work-items may see this memory, so write it on failure only.
         failed, end = (builder.append_basic_block(f"exchange.{name}") for name in ("failed", "end"))
         builder.cbranch(equal, end, failed)
         builder.position_at_end(failed)
@@ -283,7 +293,7 @@ def _flag(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value])
 
 
 def _fetch(operation: str, step: int | None = None) -> Lowering:
-    """Read, compute with the argument (or with `step`) and write; the old value."""
+    """Return the lowering of an operation with an argument, or with the constant `step`, that returns the old value."""
 
     def lower(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
         if step is None:
@@ -316,7 +326,7 @@ _BY_NAME: dict[str, Lowering] = {
 
 
 def _atomic(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """`atomic_NAME`, `atomic_fetch_NAME`, `atom_NAME`, each with or without `_explicit`."""
+    """Lower `atomic_NAME`, `atomic_fetch_NAME` or `atom_NAME`, each with or without `_explicit`."""
     name = call.name.removesuffix("_explicit").removeprefix("atomic_").removeprefix("atom_").removeprefix("fetch_")
     return _BY_NAME[name](ctx, call, arguments)
 

@@ -1,6 +1,6 @@
 """cl_khr_extended_bit_ops and cl_khr_integer_dot_product, in plain instructions.
 
-SPIR-V's own need extensions that few drivers have, and these are exact everywhere.
+SPIR-V's instructions need extensions that few device compilers have. The plain instructions are exact everywhere.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _FOUR_BYTES, _FOUR_WORDS = ir.VectorType(I8, 4), ir.VectorType(I32, 4)
 
 
 def _bit_reverse(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Halves change places, then the halves of those, and so on."""
+    """Lower `bit_reverse`: swap the halves of the value, then the halves of each half, and so on."""
     (value,), builder, bits = arguments, ctx.builder, scalar(call.type).bits
     everything, width = (1 << bits) - 1, bits // 2
     while width:
-        # The lower half of every 2 * width bits.
+        # A mask of the lower half of each group of 2 * width bits.
         low = integers(value.type, everything // ((1 << width) + 1))
         amount = integers(value.type, width)
         down = builder.and_(builder.lshr(value, amount), low)
@@ -33,9 +33,9 @@ def _bit_reverse(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.
 def _amounts(
     ctx: BuiltinContext, value: ir.Value, bits: int, arguments: Sequence[ir.Value]
 ) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """The offset as a shift, the bits above the field as a shift, and whether there is a field, for every component.
+    """Return (shift by the offset, number of bits above a field that starts at 0, whether the field is not empty).
 
-    Shifts are modulo the width: an empty field may begin beyond the end.
+    Shift amounts are modulo the width, because an empty field may start at the width.
     """
     builder, modulus = ctx.builder, ir.Constant(I32, bits - 1)
     offset, count = arguments
@@ -67,7 +67,7 @@ def _bitfield_insert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence
 
 
 def _bitfield_extract(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Shift the field to the top and down again, which fills it with the sign or zeros."""
+    """Lower `bitfield_extract_*`: shift the field to the top, and down again with sign or zero extension."""
     value, *field = arguments
     builder, element = ctx.builder, scalar(call.type)
     offset, above, present = _amounts(ctx, value, element.bits, field)
@@ -77,8 +77,7 @@ def _bitfield_extract(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequenc
 
 
 def _dot(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """Lower a dot product of vectors of four bytes, which may be packed in words; with an accumulator, the sum
-    saturates."""
+    """Lower a dot product of four bytes, as vectors or packed in words; a sum with an accumulator saturates."""
     if scalar(call.parameters[0]).is_float:
         return call_named(ctx, call.name, call, call.parameters, arguments)
     builder = ctx.builder

@@ -1,9 +1,8 @@
-"""Calls of builtin functions by their names: the interface of the modules that lower builtins, and Itanium mangling of
-OpenCL C functions, in the spelling of LLVM's SPIR targets.
+"""Calls of builtin functions by name: the interface of the modules that lower builtins, and Itanium mangling.
 
-Qualifiers of a pointee are one component: `U3AS<n>` for an address space other than private, then `V`, then `K`
-(Itanium C++ ABI, 5.1.5.1; clang's ItaniumMangle for the vendor qualifier). Example: `vload3(size_t, global const float
-*)` is `_Z6vload3mPU3AS1Kf`.
+Names are mangled as for LLVM's SPIR targets. The qualifiers of a pointee count as one substitutable component:
+`U3AS<n>` for an address space other than private, then `V`, then `K` (Itanium C++ ABI, 5.1.5.1; clang's ItaniumMangle
+for the vendor qualifier). Example: `vload3(size_t, global const float *)` is `_Z6vload3mPU3AS1Kf`.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from ..type_map import I32, VOID_TYPE, TypeMap
 
 
 class BuiltinContext(Protocol):
-    """The part of the function under construction that the modules that lower builtins use."""
+    """The members of `FunctionContext` that the modules that lower builtins use."""
 
     builder: Any
     types: TypeMap
@@ -46,7 +45,7 @@ class BuiltinContext(Protocol):
     def call(
         self, name: str, result: ir.Type, arguments: Sequence[ir.Value], attributes: Sequence[str] = ...
     ) -> ir.Value:
-        """A call of the external spir_func of this name, declared after its arguments once per module."""
+        """Emit a call of the external spir_func `name`, declared once per module with the arguments' types."""
 
 
 Lowering = Callable[[BuiltinContext, BuiltinCall, Sequence[ir.Value]], "ir.Value | None"]
@@ -55,7 +54,10 @@ Lowering = Callable[[BuiltinContext, BuiltinCall, Sequence[ir.Value]], "ir.Value
 def call_named(
     ctx: BuiltinContext, name: str, call: BuiltinCall, parameters: Sequence[Type], arguments: Sequence[ir.Value]
 ) -> ir.Value | None:
-    """A call of `name` with the result and the attributes of `call`."""
+    """Emit a call of `name`, mangled for `parameters`, with the result type and function attributes of `call`.
+
+    Return None for a void result.
+    """
     row = table.find(call.name)
     attributes = ["nounwind"]
     if row is not None:
@@ -66,7 +68,7 @@ def call_named(
 
 
 def integers(llvm: ir.Type, value: int) -> ir.Constant:
-    """The constant whose every component is `value`."""
+    """Return the constant of integer or vector type `llvm` whose every component is `value`."""
     return ir.Constant(llvm, [value] * llvm.count if isinstance(llvm, ir.VectorType) else value)
 
 
@@ -77,7 +79,7 @@ def splat(ctx: BuiltinContext, value: ir.Value, count: int) -> ir.Value:
 
 
 def scalar(t: Type) -> ScalarType:
-    """The element type of a scalar or vector."""
+    """Return the element type of a scalar or vector; raise InternalError for other types."""
     element = element_type(t)
     if not isinstance(element, ScalarType) or isinstance(t, PointerType):
         raise InternalError(f"'{t}' is not a scalar or vector")
@@ -98,7 +100,7 @@ def _mangle(name: str, parameters: tuple[Type, ...]) -> str:
 
 
 def mangle(name: str, parameters: Sequence[Type]) -> str:
-    """The mangled name of the function `name` with these parameter types; no parameters mangle as `v`."""
+    """Return the mangled name of function `name` with these parameter types; no parameters mangle as `v`."""
     return _mangle(name, tuple(parameters))
 
 
@@ -127,7 +129,7 @@ def _type(t: Type, components: dict[str, int]) -> str:
 
 
 def _pointee(t: Type, qualifiers: Qualifiers, components: dict[str, int]) -> tuple[str, str]:
-    """The pointee's full spelling, which identifies it, and the spelling to write, which uses substitutions."""
+    """Return (the pointee's spelling without substitutions as a key, the spelling with substitutions)."""
     prefix = "" if qualifiers.space is AddressSpace.PRIVATE else f"U3AS{qualifiers.space.value}"
     prefix += "V" * qualifiers.volatile + "K" * qualifiers.const
     full = prefix + _type(t, {})
@@ -139,7 +141,7 @@ def _pointee(t: Type, qualifiers: Qualifiers, components: dict[str, int]) -> tup
 
 
 def _substituted(key: str, text: str, components: dict[str, int]) -> str:
-    """`text`, or a reference to the earlier component with the same `key`; a new component is remembered."""
+    """Return `text` and record the new component, or a reference if `key` is a component already."""
     if key in components:
         return _reference(components[key])
     components[key] = len(components)

@@ -1,4 +1,7 @@
-"""`convert_T[_sat][_rounding]` (OpenCL C 3.0, section 6.4.3), which LLVM's backend and drivers have with faults."""
+"""The builtins `convert_T[_sat][_rounding]` (OpenCL C 3.0, section 6.4.3).
+
+LLVM's backend and device compilers have faults in these.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def _convert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
     if source == target:
         return value
     if source.is_integer and target.is_integer:
-        # Rounding modes mean nothing here, and saturation in the backend mistakes signed sources for unsigned ones.
+        # Rounding modes do not apply. The backend's saturating conversion treats signed sources as unsigned.
         return _integer_to_integer(ctx, value, source, call.type, conversion.saturate)
     if target.is_integer and conversion.saturate:
         return _saturated(ctx, call, value, conversion.rounding)
@@ -34,7 +37,7 @@ def _convert(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
         return call_named(ctx, call.name, call, call.parameters, arguments)
     widens = source.is_float and target.is_float and target.bits > source.bits
     if target.is_float and conversion.rounding is not None and not widens:
-        # The backend knows convert_float_<rounding>, but not half and double.
+        # The backend knows convert_float_<rounding>, but not convert_half_ and convert_double_<rounding>.
         operation = "FConvert" if source.is_float else "ConvertSToF" if source.signed else "ConvertUToF"
         name = f"__spirv_{operation}_R{call.type}_{conversion.rounding}"
         return call_named(ctx, name, call, call.parameters, arguments)
@@ -45,16 +48,16 @@ _ROUNDED = {"rte": "rint", "rtp": "ceil", "rtn": "floor"}
 
 
 def _saturated(ctx: BuiltinContext, call: BuiltinCall, value: ir.Value, rounding: str | None) -> ir.Value:
-    """A floating-point value as an integer: rounded, then held between the type's ends; NaN gives 0.
+    """Convert floating point to integer with saturation: round, then clamp to the target's range; NaN gives 0.
 
-    In plain instructions: drivers lack the saturating conversions for some vectors and subgroups.
+    Emit plain instructions, because device compilers lack saturating conversions for some vector and subgroup sizes.
     """
     builder, t, llvm = ctx.builder, call.parameters[0], ctx.types.of(call.type)
     source, target = scalar(t), scalar(call.type)
     if rounding in _ROUNDED:
         value = call_named(ctx, _ROUNDED[rounding], replace(call, type=t), (t,), (value,))
     least, most = limits(target)
-    # The first number beyond each end; where the format has none of that size, infinity is.
+    # Compare with the first numbers outside the target's range; a limit beyond the source's range is infinity.
     high = _floats(ctx, t, float(most + 1) if most + 1 <= _MOST[source.name] else math.inf)
     if -least <= _MOST[source.name]:
         too_low = builder.fcmp_ordered("<", value, _floats(ctx, t, float(least)))
@@ -72,7 +75,7 @@ _MOST = {"half": 65504.0, "float": 3.4e38, "double": 1.7e308}
 
 
 def _floats(ctx: BuiltinContext, t: Type, value: float) -> ir.Constant:
-    """The constant of a scalar or vector type whose every component is `value`."""
+    """Return the constant of scalar or vector type `t` whose every component is `value`."""
     part = FormattedConstant(ctx.types.of(scalar(t)), float_text(value))
     return part if element_count(t) == 1 else ir.Constant(ctx.types.of(t), [part] * element_count(t))
 
@@ -92,12 +95,12 @@ def _integer_to_integer(
         return value
     if target.bits < source.bits:
         return ctx.builder.trunc(value, llvm)
-    # A saturated value is not negative where the target is unsigned, so sign extension is right there too.
+    # For an unsigned target, a saturated value is nonnegative, so sign extension is correct, too.
     return ctx.builder.sext(value, llvm) if source.signed else ctx.builder.zext(value, llvm)
 
 
 def limits(t: ScalarType) -> tuple[int, int]:
-    """The least and the greatest value of an integer type."""
+    """Return the smallest and the largest value of an integer type."""
     return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
 
 

@@ -1,9 +1,10 @@
 """Calls of builtin functions.
 
-Most builtins are called under their Itanium-mangled OpenCL name, which LLVM's SPIR-V backend turns into instructions.
-The rest have rows here, because the backend (LLVM 22.1) gives their names wrong, invalid or unresolved code: barriers
-and fences, `any` and `all`, `ldexp` with one exponent, `convert_*`, and the aligned half loads and stores of three.
-`mad_sat`, the geometry of scalars and shuffles of half are here because of drivers (the Intel CPU runtime, 2026).
+Most builtins are called by their Itanium-mangled OpenCL names, which LLVM's SPIR-V backend turns into instructions. The
+other lowerings work around two kinds of faults. For some names the backend (LLVM 22.1) emits wrong, invalid or
+unresolved code: barriers and fences, `any` and `all`, `ldexp` with one exponent, `convert_*`, and the aligned half
+loads and stores of three components. Device compilers (the Intel CPU runtime, 2026) get `mad_sat`, the geometric
+functions of scalars and shuffles of half wrong.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from .builtin_conversions import limits
 
 
 def lower_builtin(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """The value of the call; None for a void function. `arguments` have the types of `call.parameters`."""
+    """Lower a call of a builtin, whose `arguments` have the types of `call.parameters`; return None for void."""
     lowering = _LOWERINGS.get(call.lowering)
     if lowering is None:
         raise InternalError(f"no lowering '{call.lowering}' for the builtin '{call.name}'")
@@ -57,7 +58,7 @@ def _call(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value])
 
 
 def _any_all(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Return int 1 if any (or all) components have their most significant bit set, and 0 otherwise."""
+    """Lower `any` or `all`: int 1 if any (or every) component has its most significant bit set, else 0."""
     argument, count = arguments[0], element_count(call.parameters[0])
     result = ctx.builder.icmp_signed("<", argument, ir.Constant(argument.type, None))
     if count > 1:
@@ -75,8 +76,10 @@ def _ldexp(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
 
 
 def _geometry(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """`length`, `distance` and `normalize`: those of halves are computed in float, because a driver gets scalars below
-    zero and short vectors wrong."""
+    """Lower `length`, `distance` and `normalize`; compute those of halves in float.
+
+    A device compiler gets negative scalars and short vectors of half wrong.
+    """
     if scalar(call.type) != HALF:
         return _call(ctx, call, arguments)
     wide = tuple(with_count(FLOAT, element_count(t)) for t in call.parameters)
@@ -87,9 +90,10 @@ def _geometry(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Val
 
 
 def _mad_sat(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """a b + c in two words, then saturated: a driver's own mad_sat saturates too late.
+    """Lower `mad_sat` to a double-width a * b + c that is then saturated.
 
-    The result fits its low word if the high word is nothing but that word's sign (unsigned: zero).
+    A device compiler's mad_sat saturates too late. The result fits its low word if the high word equals the sign
+    extension (unsigned: zero) of the low word.
     """
     builder, (a, b, c), t = ctx.builder, arguments, call.type
     llvm, element = ctx.types.of(t), scalar(t)
@@ -108,9 +112,10 @@ def _mad_sat(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
 
 
 def _shuffle(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """`shuffle` and `shuffle2`; halves travel as their bits, since a driver has no such function for them.
+    """Lower `shuffle` and `shuffle2`; halves are shuffled as integers, because a device compiler lacks half shuffles.
 
-    Only the low bits of the mask count (6.15.13), which a driver forgets beside barriers.
+    Only the low bits of the mask are significant (6.15.13). They are masked explicitly, because a device compiler
+    ignores that rule in functions with barriers.
     """
     *vectors, mask = arguments
     components = sum(element_count(t) for t in call.parameters[:-1])
@@ -125,7 +130,7 @@ def _shuffle(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
 
 
 def _aligned_half3(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """Vectors of three that lie four apart: the unaligned function on the address of the element."""
+    """Lower half vectors of three components, 4 halves apart, to the unaligned function at the element's address."""
     *data, offset, pointer = arguments
     index = ctx.builder.shl(offset, ir.Constant(I64, 2))
     address = ctx.builder.gep(pointer, [index], source_etype=ir.HalfType())

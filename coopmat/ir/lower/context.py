@@ -1,4 +1,4 @@
-"""The state that the lowering of a function body shares: the insertion point, the function's variables, the module."""
+"""The state shared by the lowering of a function's body: the insertion point, the variables, the module."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..type_map import I1, I64, VOID_TYPE, TypeMap
 
 
 class Memory(Protocol):
-    """An object in memory, as `places.MemoryPlace` describes one."""
+    """An object in memory: the members of `places.MemoryPlace` used here."""
 
     pointer: ir.Value
     align: int
@@ -26,8 +26,11 @@ class Memory(Protocol):
 
 
 class Program(Protocol):
-    """The module under construction, as its functions know it: `program.Program`. `span` is that of the statement being
-    lowered. The callables lower an expression, in the three forms of `expressions`, and the statements of one."""
+    """The members of `program.Program` that functions use.
+
+    span: the location of the statement that is being lowered.
+    operand, rvalue, argument, nested: the functions of `expressions` and `statements`.
+    """
 
     options: LowerOptions
     span: Span | None
@@ -49,10 +52,11 @@ class Program(Protocol):
 
 
 class FunctionContext:
-    """The function under construction. `builder` is where code goes; nothing may be added where `live` is false.
+    """The function under construction.
 
-    A block is made by `block`, reached by `jump` and `branch`, and begun by `begin`, which leaves out blocks that
-    nothing reaches: after a return, a jump or an endless loop there is no block, hence no code, until a label.
+    `builder` holds the insertion point. If `live` is false, the current block has a terminator, and nothing may be
+    emitted. `block` creates a block, `jump` and `branch` branch to it, and `begin` continues there. `begin` omits
+    unreachable blocks: after a return, jump or endless loop no code is emitted until a label.
     """
 
     def __init__(self, program: Program, function: ir.Function, decl: typed.FunctionDecl) -> None:
@@ -63,11 +67,11 @@ class FunctionContext:
         self.float_flags = _float_flags(program.options, decl)
         self.function = function
         self.decl = decl
-        # The `places.MemoryPlace` of each variable.
+        # variable -> its `places.MemoryPlace`.
         self.variables: dict[typed.VarDecl, Any] = {}
-        # Parameters that are images and samplers.
+        # parameter that is an image or sampler -> its value.
         self.handles: dict[typed.VarDecl, ir.Value] = {}
-        # Where a result that is handled in memory goes.
+        # The address for a result that is handled in memory.
         self.result: ir.Value | None = None
         self._overlaps: Overlaps | None = None
         entry = function.append_basic_block("entry")
@@ -84,13 +88,13 @@ class FunctionContext:
 
     @property
     def contract_matrices(self) -> bool:
-        """Return whether expressions of Clang's matrix types may be contracted."""
+        """Whether expressions of Clang's matrix types may be contracted."""
         return self.options.contract_matrices or bool(self.decl.attributes.get("fp_contract", True))
 
     # --- values ----------------------------------------------------------------------------------
 
     def operand(self, e: typed.Expr) -> Any:
-        """Call `expressions.operand`, for modules that `expressions` itself imports."""
+        """Call `expressions.operand`; for modules that cannot import `expressions`, which imports them."""
         return self.program.operand(self, e)
 
     def rvalue(self, e: typed.Expr) -> ir.Value:
@@ -100,13 +104,13 @@ class FunctionContext:
         return self.program.argument(self, e)
 
     def nested(self, body: typed.Block) -> None:
-        """The statements of an expression, as `statements.nested`."""
+        """Call `statements.nested`, which lowers the statements of a statement expression."""
         self.program.nested(self, body)
 
     # --- memory ----------------------------------------------------------------------------------
 
     def allocate(self, typ: ir.Type, align: int, name: str = "") -> ir.Value:
-        """A variable in the entry block."""
+        """Create a variable in the entry block, and return its address."""
         result = variable(self._entry, typ, align, name)
         self._variables.append(result)
         return result
@@ -130,7 +134,7 @@ class FunctionContext:
     def declare_function(
         self, name: str, result: ir.Type, parameters: Sequence[ir.Type], attributes: Sequence[str]
     ) -> ir.Function:
-        """The external function of this name, declared once per module."""
+        """Return the external function `name`, declared once per module."""
         return self.module.declare(name, result, parameters, attributes)
 
     def call(
@@ -140,7 +144,7 @@ class FunctionContext:
         arguments: Sequence[ir.Value],
         attributes: Sequence[str] = ("convergent", "nounwind"),
     ) -> ir.Value:
-        """A call of the external function of this name, declared after its arguments."""
+        """Emit a call of the external function `name`, declared with the arguments' types."""
         function = self.module.declare(name, result, [argument.type for argument in arguments], attributes)
         return self.builder.call(function, arguments)
 
@@ -154,7 +158,7 @@ class FunctionContext:
         return ir.Block(self.function, name=name)
 
     def jump(self, target: ir.Block) -> ir.Value | None:
-        """Branch to `target` if control reaches this place, and return the branch; None otherwise."""
+        """Emit a branch to `target` and return it; if the insertion point is dead, return None."""
         if not self.live:
             return None
         self._reached.add(target)
@@ -167,11 +171,14 @@ class FunctionContext:
         return self.builder.cbranch(condition, then, otherwise)
 
     def reach(self, block: ir.Block) -> None:
-        """Control can get to `block`, in a way that this context does not see."""
+        """Mark `block` as reachable by a terminator that was emitted elsewhere."""
         self._reached.add(block)
 
     def begin(self, block: ir.Block) -> bool:
-        """Go on in `block`, falling through to it; False, and nothing done, if control never gets there."""
+        """Continue in `block`, to which a live current block falls through.
+
+        If the block is unreachable, return False.
+        """
         self.jump(block)
         if block not in self._reached:
             return False
@@ -180,7 +187,7 @@ class FunctionContext:
         return True
 
     def finish(self) -> None:
-        """Move the variables to the front of the entry block. This must be the last call."""
+        """Insert the variables at the front of the entry block. This must be the last call."""
         self._entry.instructions[0:0] = self._variables
 
 
@@ -188,7 +195,7 @@ _FAST = ("reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn")
 
 
 def _float_flags(options: LowerOptions, decl: typed.FunctionDecl) -> tuple[str, ...]:
-    """LLVM's fast-math flags in a function; a pragma against contraction has precedence over options."""
+    """Return a function's fast-math flags; a pragma that disables contraction takes precedence over the options."""
     if decl.attributes.get("fp_contract", True):
         return options.float_flags
     flags = _FAST if "fast" in options.float_flags else options.float_flags

@@ -1,4 +1,4 @@
-"""`typed.ConvertKind`, kind by kind."""
+"""Lowering of conversions, with a function for each `typed.ConvertKind`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Conversion = Callable[[FunctionContext, ir.Value, Type, Type], ir.Value]
 
 
 def convert(ctx: FunctionContext, kind: ConvertKind, value: ir.Value, source: Type, target: Type) -> ir.Value:
-    """`value` of type `source` as one of `target`. Every kind but DECAY, TO_BOOL of conditions and MATRIX."""
+    """Convert `value` from `source` to `target`; `kind` is neither DECAY, MATRIX nor a TO_BOOL of a condition."""
     return _CONVERSIONS[kind](ctx, value, source, target)
 
 
@@ -75,20 +75,20 @@ def _splat(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) ->
 
 
 def shuffle(ctx: FunctionContext, vector: ir.Value, indices: list[int]) -> ir.Value:
-    """The components `indices` of one vector."""
+    """Return a vector of the components `indices` of one vector."""
     mask = ir.Constant(ir.VectorType(I32, len(indices)), indices)
     return ctx.builder.shuffle_vector(vector, undefined(vector.type), mask)
 
 
 def swizzle(ctx: FunctionContext, vector: ir.Value, indices: tuple[int, ...]) -> ir.Value:
-    """Components of a vector: a scalar for one index."""
+    """Return components of a vector; for one index, a scalar."""
     if len(indices) == 1:
         return ctx.builder.extract_element(vector, ir.Constant(I32, indices[0]))
     return shuffle(ctx, vector, list(indices))
 
 
 def _bitcast(ctx: FunctionContext, value: ir.Value, source: Type, target: Type) -> ir.Value:
-    """A vector of three counts as four components, the last one undefined."""
+    """Reinterpret bits; a vector of three is padded to four components, of which the last one is undefined."""
     if source == target:
         return value
     if any(isinstance(ctx.types.of(t), BFloatType) for t in (source, target)):

@@ -1,4 +1,7 @@
-"""Expressions to values. Left-deep chains of operators, which grow long in generated code, are not recursed on."""
+"""Lowering of expressions to values.
+
+Left-deep chains of operators, which are long in generated code, are iterated over, not recursed on.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ from .operators import (
     zero,
 )
 
-# What these give is held by nothing else, so that it need not be copied when it is passed on.
+# Expressions whose object nothing else refers to, so that the object may be passed to a callee without a copy.
 _FRESH = (
     typed.Call,
     typed.Aggregate,
@@ -52,7 +55,7 @@ _FRESH = (
 
 
 def operand(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
-    """The value of `e`: a place where its type is handled in memory, a void value for a void expression."""
+    """Lower `e`, and return its value: a location for types handled in memory, or None for a void expression."""
     pending: list[tuple[typed.Expr, Callable[..., Any]]] = []
     while True:
         step = _STEPS.get(type(e))
@@ -68,7 +71,7 @@ def operand(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
 
 
 def rvalue(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
-    """The value of `e`; its address where its type is handled in memory."""
+    """Lower `e`, and return its value: an address for types handled in memory."""
     result = operand(ctx, e)
     return result.pointer if isinstance(result, places.MemoryPlace) else result
 
@@ -77,7 +80,7 @@ def rvalue(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 
 
 def _first_of_unary(e: typed.Unary) -> typed.Expr | None:
-    # A negated condition is one i1 from the inside out.
+    # `condition` lowers a chain of negations as one i1.
     return None if e.op == "lnot" and isinstance(e.type, ScalarType) else e.operand
 
 
@@ -139,7 +142,7 @@ def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.
 
 def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
     if isinstance(e.type, VoidType):
-        return None  # the right side of a cast to void
+        return None  # the right-hand side of a comma that represents a cast to void
     if isinstance(e.type, ConstantMatrixType):
         return ir.Constant(ctx.types.value(e.type), None)
     return _in_temporary(ctx, e) if ctx.types.in_memory(e.type) else zero(ctx, e.type)
@@ -155,7 +158,7 @@ def _load(ctx: FunctionContext, e: typed.Load) -> places.Operand:
     if isinstance(e.type, PointerType) and isinstance(e.operand, typed.VarRef):
         decl = e.operand.decl
         if decl.qualifiers.space is AddressSpace.CONSTANT and decl.initializer is not None:
-            # The value never changes, and not every address can stand in an initialiser in SPIR-V.
+            # Use the initializer: the value never changes, and SPIR-V does not allow every address in an initializer.
             return rvalue(ctx, decl.initializer)
     return places.place(ctx, e.operand).read(ctx)
 
@@ -183,7 +186,7 @@ def _address_of(ctx: FunctionContext, e: typed.AddressOf) -> ir.Value:
 
 
 def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
-    # a = b = c = ... is a chain to the right.
+    # Iterate over a chain of assignments, a = b = c.
     targets = [e.target]
     value = e.value
     while isinstance(value, typed.Assign):
@@ -253,7 +256,7 @@ def _conditional(ctx: FunctionContext, e: typed.Conditional) -> places.Operand:
 
 
 def _statement_expression(ctx: FunctionContext, e: typed.StatementExpression) -> places.Operand:
-    """Its statements where control is, and then its value."""
+    """Emit the statements at the insertion point, then return the expression's value."""
     ctx.nested(e.body)
     return operand(ctx, e.value)
 
@@ -297,13 +300,13 @@ def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
 
 
 def argument(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
-    """Return the value that a function's parameter gets: of what is in memory, the address of an object of its own."""
+    """Return the argument for a call's parameter; a value handled in memory is passed by the address of a copy."""
     value = operand(ctx, e)
     if not isinstance(value, places.MemoryPlace):
         return value
     if isinstance(e, _FRESH):
         return value.pointer
-    # The callee owns what it gets.
+    # The callee may modify its parameter.
     own = places.temporary(ctx, e.type)
     places.copy(ctx, own, value)
     return own.pointer

@@ -1,11 +1,14 @@
-"""Images and samplers: values that came from the host, the constants among them, and their builtins.
+"""Images and samplers, including constant samplers, and their builtins.
 
-LLVM's SPIR-V backend knows most of the builtins by their OpenCL names. It does not know those of half, nor the
-channel order; it takes SPIR-V's numbers of channel data types for OpenCL's; it leaves the fourth size of
-`get_image_dim` undefined; and it forgets whether an integer has a sign, which the device then cannot know.
+LLVM's SPIR-V backend knows most of the builtins by their OpenCL names, with these exceptions:
 
-All calls are convergent: LLVM's passes would otherwise make one call of two in different branches, whose image or
-sampler is a phi, and SPIR-V has none of those.
+- It knows neither the builtins of half nor the query of the channel order.
+- It returns SPIR-V's numbers of channel data types in place of OpenCL's.
+- It leaves the fourth component of `get_image_dim` undefined.
+- It drops the signedness of integer texels, so that the device cannot know it.
+
+All calls are convergent. Otherwise LLVM would merge calls in different branches into one call with a phi of images or
+samplers, which SPIR-V does not allow.
 """
 
 from __future__ import annotations
@@ -26,16 +29,16 @@ from .builtin_calls import BuiltinContext, Lowering, call_named, mangle
 if TYPE_CHECKING:
     from .context import FunctionContext
 
-# What OpenCL adds to SPIR-V's numbers of channel orders and data types (SPIR-V specification, sections 3.12, 3.13).
+# OpenCL's numbers of channel orders and data types minus SPIR-V's (SPIR-V specification, sections 3.12, 3.13).
 _FIRST_ORDER, _FIRST_DATA_TYPE = 0x10B0, 0x10D0
-# The rows of `spirv/legalize.py` for a builtin's suffix; those about signs need SPIR-V 1.4.
+# Suffix of a builtin -> suffix of the placeholder in `spirv/legalize.py`. Signedness operands need SPIR-V 1.4.
 _HALF, _SIGNS = "Half", {"i": "Signed", "ui": "Unsigned"}
 _SIGNS_SINCE = "1.4"
 
 
 @dataclass(slots=True)
 class Handle:
-    """An image or a sampler by its name. It has no address: nothing is ever stored to it."""
+    """An image or sampler; it has no address, and cannot be assigned."""
 
     value: ir.Value
 
@@ -47,7 +50,7 @@ class Handle:
 
 
 def handle(ctx: FunctionContext, decl: typed.VarDecl) -> Handle:
-    """The argument that `decl` is, or the constant that it stands for, made anew wherever it is named."""
+    """Return the image or sampler that `decl` denotes; a constant sampler is rematerialized at each use."""
     argument = ctx.handles.get(decl)
     if argument is not None:
         return Handle(argument)
@@ -57,7 +60,7 @@ def handle(ctx: FunctionContext, decl: typed.VarDecl) -> Handle:
 
 
 def constant_sampler(ctx: BuiltinContext, value: ir.Value) -> ir.Value:
-    """The sampler that an integer constant describes."""
+    """Return the sampler for an integer constant's flags."""
     return ctx.call("__translate_sampler_initializer", ctx.types.of(SAMPLER), [value])
 
 
@@ -85,7 +88,7 @@ def _write(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
 
 
 def _kind(ctx: BuiltinContext, suffix: str) -> str | None:
-    """Return the suffix of the placeholder for elements of a type; None where the backend's own lowering is right."""
+    """Return the suffix of the placeholder for an element type's suffix, or None if the backend's lowering is right."""
     if suffix == "h":
         return _HALF
     return _SIGNS.get(suffix) if ctx.options.spirv_version >= _SIGNS_SINCE else None
@@ -94,14 +97,17 @@ def _kind(ctx: BuiltinContext, suffix: str) -> str | None:
 def _instruction(
     ctx: BuiltinContext, name: str, result: Type, parameters: Sequence[Type], arguments: Sequence[ir.Value]
 ) -> ir.Value:
-    """A call that `spirv/legalize.py` makes an instruction; the builtin's parameters tell declarations apart."""
+    """Emit a placeholder call that `spirv/legalize.py` replaces by an instruction.
+
+    Mangling by the builtin's parameters distinguishes the declarations.
+    """
     return ctx.call(mangle(f"__spirv_{name}", parameters), ctx.types.of(result), arguments)
 
 
 def _dimensions(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
     sizes = call_named(ctx, call.name, call, call.parameters, arguments)
     if isinstance(call.type, VectorType) and call.type.count == 4:
-        # The image has three sizes.
+        # The fourth component must be 0: the image has three sizes.
         return ctx.builder.insert_element(sizes, ir.Constant(I32, 0), ir.Constant(I32, 3))
     return sizes
 

@@ -1,4 +1,4 @@
-"""Initial values of objects in memory, and constant ones of objects with static storage."""
+"""Initialization of objects in memory, and constant initializers of static objects."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from . import native, places
 from .context import FunctionContext, Program
 from .operators import choose, zero
 
-# More scalars than this are copied from a constant object rather than stored one by one.
+# An initializer with more scalars than this is copied from a constant object instead of stored by scalar.
 _MAX_STORES = 32
 _LARGEST_SCALAR = 8  # in bytes
 
 
 def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -> None:
-    """Give the object its first value, `e` of the object's type."""
+    """Initialize the object with the value of `e`, which has the object's type."""
     if not ctx.types.in_memory(e.type):
         place.write(ctx, ctx.operand(e))
     elif isinstance(e, typed.Zero):
@@ -56,7 +56,7 @@ def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -
 def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
     t = place.type
     if isinstance(t, CoopMatrixType):
-        # A null constant of a matrix does not survive SROA and the backend; a fill does.
+        # SROA and the backend do not support a null constant of a matrix type; emit a fill.
         place.write(ctx, native.fill(ctx, t, zero(ctx, t.component)))
     elif contains_matrix(t) or (isinstance(t, ArrayType) and t.element == EVENT):
         for part in _parts(ctx, place):
@@ -68,7 +68,7 @@ def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
 
 
 def _parts(ctx: FunctionContext, place: places.MemoryPlace) -> list[places.MemoryPlace]:
-    """The members or elements of a record or array."""
+    """Return the members of a record or the elements of an array."""
     if isinstance(place.type, RecordType):
         return [place.member(ctx, index, False) for index in range(len(place.type.fields or ()))]
     assert isinstance(place.type, ArrayType)
@@ -76,8 +76,11 @@ def _parts(ctx: FunctionContext, place: places.MemoryPlace) -> list[places.Memor
 
 
 def _scalars(t: Type) -> int:
-    """Return the number of scalars in an object of the type. For a union, and for a record that is empty or larger than
-    a few scalars, return its size in bytes: records of records hold more than can be counted."""
+    """Return the number of scalars in an object of type `t`.
+
+    For a union, an empty record, or a record larger than a few scalars, return the size in bytes instead: counting
+    deeply nested records would take too long.
+    """
     if isinstance(t, ArrayType):
         return (t.size or 0) * _scalars(t.element)
     if isinstance(t, RecordType):
@@ -128,7 +131,7 @@ def _conditional(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Condi
 
 
 def is_constant(e: typed.Expr) -> bool:
-    """Return whether the value consists of arithmetic constants only."""
+    """Return whether the value consists of arithmetic constants only, and contains no matrix."""
     work = [e]
     while work:
         node = work.pop()
@@ -153,21 +156,21 @@ def scalar(program: Program, e: typed.IntConst | typed.FloatConst) -> ir.Constan
 
 
 def float_text(value: float) -> str:
-    """Decimals where they are short and exact in every format, else the bits of the double, as LLVM reads them."""
+    """Return the literal of a floating constant: decimal if that is short and exact, otherwise a double's bits."""
     if value.is_integer() and abs(value) <= 2048:
         return repr(value)
     if math.isnan(value):
-        # Which NaN is not told: a payload may not fit the narrower formats.
+        # Drop the payload of a NaN, which may not fit narrower formats.
         value = math.nan
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 def constant(program: Program, e: typed.Expr) -> ir.Constant | None:
-    """The constant that `e` denotes; None where it is not one that a static object can start with.
+    """Return the constant that `e` denotes, or None if `e` is not a constant initializer.
 
-    A union's constant has a type of its own: that of the member it holds, padded to the union's size. So does what
-    contains one. The layout is always that of `e.type`. Raises CompileError for addresses in or of parts of aggregates,
-    of which LLVM's SPIR-V backend makes wrong or invalid constants.
+    The constant of a union has the type of the initialized member, padded to the union's size. Aggregates that contain
+    such a constant have a matching literal type. The memory layout is always that of `e.type`. Raise CompileError for
+    addresses in aggregates, or inside objects: LLVM's SPIR-V backend emits wrong or invalid constants for these.
     """
     if isinstance(e, (typed.IntConst, typed.FloatConst)):
         return scalar(program, e)
@@ -232,7 +235,7 @@ def _constant_aggregate(program: Program, e: typed.Aggregate) -> ir.Constant | N
 
 
 def _record(program: Program, record: RecordType, values: dict[int, ir.Constant]) -> ir.Constant:
-    """Every field at its offset, padding between them."""
+    """Return the constant of a record with each field at its offset and padding in between."""
     types = program.module.types
     parts: list[ir.Constant] = []
     end = 0
@@ -269,7 +272,7 @@ def _address(program: Program, e: typed.Expr) -> ir.Constant | None:
         elif isinstance(e, typed.Convert) and e.kind is ConvertKind.ADDRESS_SPACE:
             _not_supported("generic pointers in initialisers are", span)
         elif isinstance(e, typed.PointerAdd) and isinstance(e.index, typed.IntConst):
-            # Of a void pointer bytes are counted.
+            # Arithmetic on void pointers is in bytes.
             offset += e.index.value * max(size_of(getattr(e.type, "pointee", e.type)), 1)
             e = e.pointer
         elif isinstance(e, typed.AddressOf) or (isinstance(e, typed.Convert) and e.kind is ConvertKind.DECAY):
@@ -298,8 +301,8 @@ def _object_address(program: Program, e: typed.Expr, offset: int, span: Span) ->
 
 def _at(variable: ir.GlobalVariable, offset: int, span: Span) -> ir.Constant:
     if offset:
-        # LLVM's SPIR-V backend (22.1) counts the bytes as elements.
-        _not_supported("addresses behind the start of an object in initialisers are", span)
+        # LLVM's SPIR-V backend (22.1) takes a byte offset for an element index.
+        _not_supported("addresses of elements or members other than the first in initialisers are", span)
     return FormattedConstant(variable.type, variable.get_reference())
 
 

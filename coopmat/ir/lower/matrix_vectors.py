@@ -1,7 +1,7 @@
 """Clang's matrix types as Clang lowers them: flat vectors and `llvm.matrix.*` (the dialect `llvm`).
 
-A value has its elements in the order in which its type lays them out, padding left out: LLVM's intrinsics take that
-of a row-major matrix for the transposed one by columns, so that its products have their operands in the other order.
+A value has its elements in the order of its type's layout, without padding. LLVM's intrinsics are column-major, and
+so interpret a row-major matrix as its transpose. Therefore products of row-major matrices swap their operands.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ _PURE = ("nounwind",)
 
 
 def value(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
-    """Return the vector of an expression tree. Left-deep chains, which grow long in generated code, are not recursed
-    on."""
+    """Lower a matrix expression to a vector; left-deep chains are iterated over, not recursed on."""
     chain: list[typed.MatrixElementwise | typed.MatrixProduct] = []
     while isinstance(e, (typed.MatrixElementwise, typed.MatrixProduct)):
         chain.append(e)
@@ -55,7 +54,7 @@ def compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> ir.Value:
 
 
 def load(ctx: FunctionContext, place: places.MemoryPlace) -> ir.Value:
-    """The value of an object."""
+    """Load a matrix object as a vector without padding."""
     t = _matrix(place.type)
     if not t.padding:
         return ctx.builder.load(place.pointer, typ=ctx.types.value(t), align=place.align, volatile=place.volatile)
@@ -130,7 +129,7 @@ def _product(ctx: FunctionContext, t: ConstantMatrixType, left: _Typed, right: _
 
 
 def _transposed(ctx: FunctionContext, value: ir.Value, rows: int, columns: int) -> ir.Value:
-    """Return the transpose of a value whose elements are in column-major order."""
+    """Return the transpose of a matrix with its elements in column-major order."""
     if 1 in (rows, columns):
         return value
     name = f"llvm.matrix.transpose.{_suffix(value.type)}"
@@ -138,14 +137,14 @@ def _transposed(ctx: FunctionContext, value: ir.Value, rows: int, columns: int) 
 
 
 def _in_layout(ctx: FunctionContext, value: ir.Value, t: ConstantMatrixType, layout: MatrixLayout) -> ir.Value:
-    """A value of type `t` in the order of another layout."""
+    """Return a value of type `t` with its elements in the order of `layout`."""
     if t.layout is layout:
         return value
     return _transposed(ctx, value, *_order(t))
 
 
 def _order(t: ConstantMatrixType) -> tuple[int, int]:
-    """Return the length of a line and the number of lines: the shape that LLVM takes the value to have."""
+    """Return (length of a line, number of lines): the rows and columns of the value as LLVM's intrinsics see it."""
     return (t.columns, t.rows) if t.layout is MatrixLayout.ROW_MAJOR else (t.rows, t.columns)
 
 
@@ -175,7 +174,7 @@ def _cast(ctx: FunctionContext, e: typed.MatrixCast) -> ir.Value:
 
 
 def _conversion(source: ScalarType, target: ScalarType) -> str | None:
-    """The instruction that a C cast is; None for none."""
+    """Return the name of the instruction for a cast between element types, or None if the values are the same."""
     if source.is_float and target.is_float:
         names = ("fpext", "fptrunc")
     elif source.is_float:
@@ -216,14 +215,14 @@ def _with_part(ctx: FunctionContext, e: typed.MatrixWithPart) -> ir.Value:
 
 
 def _places_of_part(t: ConstantMatrixType, which: str, index: int) -> list[tuple[int, int]]:
-    """Rows and columns of the elements."""
+    """Return the (row, column) of each element of row or column number `index`."""
     if which == "row":
         return [(index, column) for column in range(t.columns)]
     return [(row, index) for row in range(t.rows)]
 
 
 def _indices_of_part(ctx: FunctionContext, t: ConstantMatrixType, which: str, index: ir.Value) -> list[ir.Value]:
-    """The numbers of the elements."""
+    """Return the index in the vector of each element of row or column number `index`."""
     others = [ir.Constant(I64, n) for n in range(t.columns if which == "row" else t.rows)]
     if which == "row":
         return [_index(ctx, t, index, column) for column in others]
@@ -251,8 +250,10 @@ def _memory_load(ctx: FunctionContext, e: typed.MatrixMemoryLoad) -> ir.Value:
 
 
 class _Lines:
-    """The columns (rows) of a matrix in memory, `stride` elements from one to the next. LLVM's intrinsics know private
-    memory only; elsewhere each line is a vector."""
+    """The lines (columns, or rows if row-major) of a matrix in memory, `stride` elements apart.
+
+    LLVM's intrinsics support private memory only; in other address spaces each line is loaded or stored as a vector.
+    """
 
     def __init__(
         self, ctx: FunctionContext, pointer: ir.Value, stride: ir.Value, t: ConstantMatrixType, layout: MatrixLayout
@@ -308,14 +309,14 @@ class _Lines:
 
 
 def _joined(ctx: FunctionContext, vectors: list[ir.Value]) -> ir.Value:
-    """Vectors of one length as one, in halves."""
+    """Concatenate vectors of one length, by halves."""
     if len(vectors) == 1:
         return vectors[0]
     half = 1 << (len(vectors) - 1).bit_length() - 1
     left, right = _joined(ctx, vectors[:half]), _joined(ctx, vectors[half:])
     count, more = left.type.count, right.type.count
     if more < count:
-        # The operands of a shuffle have the same length.
+        # Pad the shorter vector: the operands of a shuffle must have the same length.
         padded = ir.Constant(ir.VectorType(I32, count), [i % more for i in range(count)])
         right = ctx.builder.shuffle_vector(right, undefined(right.type), padded)
     mask = ir.Constant(ir.VectorType(I32, count + more), list(range(count + more)))
@@ -335,7 +336,7 @@ _CODES = {"half": "f16", "float": "f32", "double": "f64"}
 
 
 def _suffix(typ: ir.Type) -> str:
-    """Return the name of a vector type in the names of intrinsics, such as v16f32."""
+    """Return the suffix for a vector type in the names of intrinsics, such as v16f32."""
     element = str(typ.element)
     return f"v{typ.count}{_CODES.get(element, element)}"
 
@@ -364,7 +365,7 @@ _HANDLERS: dict[type, Callable[[FunctionContext, Any], ir.Value]] = {
 
 
 def element(ctx: FunctionContext, matrix: places.MemoryPlace, row: ir.Value, column: ir.Value) -> places.MemoryPlace:
-    """The element of the object; indices are 64 bits wide."""
+    """Return the location of an element of a matrix object; `row` and `column` are 64-bit integers."""
     t = _matrix(matrix.type)
     by_rows = t.layout is MatrixLayout.ROW_MAJOR
     major, minor = (row, column) if by_rows else (column, row)
@@ -373,7 +374,7 @@ def element(ctx: FunctionContext, matrix: places.MemoryPlace, row: ir.Value, col
 
 
 def number(ctx: FunctionContext, line: ir.Value, length: int, at: ir.Value) -> ir.Value:
-    """Return the index of the element `at` of a line, where each line has `length` elements."""
+    """Return the index of element `at` of line number `line`, if each line has `length` elements."""
     if isinstance(line, ir.Constant):
         start = ir.Constant(I64, line.constant * length)
         if isinstance(at, ir.Constant):
@@ -384,5 +385,5 @@ def number(ctx: FunctionContext, line: ir.Value, length: int, at: ir.Value) -> i
 
 
 def index(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
-    """An integer as 64 bits."""
+    """Return the value of an integer expression, converted to 64 bits."""
     return conversions.convert(ctx, ConvertKind.INT_TO_INT, ctx.rvalue(e), e.type, ULONG)

@@ -1,9 +1,9 @@
-"""Matrices as values of `target("spirv.CooperativeMatrixKHR", ...)`, operations as calls that become instructions.
+"""Native matrices: values of `target("spirv.CooperativeMatrixKHR", ...)`, with operations as calls.
 
-What has no instruction is a function that `coopmat.passes.native` has put there. LLVM's SPIR-V backend knows some of
-the calls; the others are placeholders that `spirv/legalize.py` rewrites. A name is `_Z<length>__spirv_<instruction>`
-and a tag that keeps declarations of different types apart; loads and stores carry a true Itanium suffix, from which the
-backend takes the pointer's element type.
+`coopmat.passes.native` has replaced operations without an instruction by function calls. LLVM's SPIR-V backend turns
+some of the calls emitted here into instructions; `spirv/legalize.py` rewrites the others, which are placeholders. A
+callee's name is `_Z<length>__spirv_<instruction>` and a tag that distinguishes declarations of different types. Loads
+and stores have a real Itanium suffix, from which the backend takes the pointee type.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
 _OP_TYPE_FLOAT = 22
-_VOLATILE = 1  # of SPIR-V's memory operands
-# What SPV_EXT_cooperative_matrix_maintenance1 requires.
+_VOLATILE = 1  # the bit of SPIR-V's memory operands
+# The first SPIR-V version for SPV_EXT_cooperative_matrix_maintenance1.
 _MAINTENANCE_SINCE = (1, 3)
 
-# (floating point, signed, unsigned); None: the components' types are the same in SPIR-V, where integers have no sign.
+# Operation -> instructions for components that are (floating point, signed integers, unsigned integers).
 _BINARY = {
     "add": ("FAdd", "IAdd", "IAdd"),
     "sub": ("FSub", "ISub", "ISub"),
@@ -63,7 +63,7 @@ def _class(component: ScalarType) -> int:
 
 
 def tag(matrix: CoopMatrixType) -> str:
-    """Such as `mDh16x16A`: the component's mangling, the shape and the use; W for the scope of a work-group."""
+    """Return the matrix type's tag, such as `mDh16x16A`: component mangling, shape, use, and W for work-group scope."""
     scope = "W" * (matrix.scope == SCOPE_WORKGROUP)
     return f"m{component_code(matrix.component)}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}{scope}"
 
@@ -78,7 +78,7 @@ def _name(instruction: str, *tags: str) -> str:
 
 
 def _pointer_code(pointer: ir.Value, matrix: CoopMatrixType) -> str:
-    # The stride counts pointees, and the backend takes bfloat16 in a name for a byte.
+    # The stride is in pointees. For bfloat16, use an integer pointee: the backend takes its mangling for a byte.
     held = held_as(matrix.component)
     assert isinstance(held, ScalarType)
     return f"PU3AS{int(space_of(pointer))}{component_code(held)}"
@@ -91,7 +91,7 @@ def _refuse(what: str, span: Span | None, *notes: str) -> CompileError:
 
 
 def _spelled(component: ScalarType) -> TargetType | None:
-    """SPIR-V's own type where LLVM has no word for it; scalars are bits then."""
+    """Return SPIR-V's type of a small float that LLVM lacks (its scalars are integers), or None for other types."""
     encoding = COMPONENTS[component.name].encoding
     if encoding is None or component.name == "bfloat16":
         return None
@@ -100,7 +100,7 @@ def _spelled(component: ScalarType) -> TargetType | None:
 
 
 def _cast(ctx: FunctionContext, component: ScalarType, value: ir.Value, *, to_bits: bool = False) -> ir.Value:
-    """A scalar as a component of matrices, or the other way round."""
+    """Bitcast a scalar to the matrix component type of `component`; with `to_bits`, bitcast back."""
     spelled = _spelled(component)
     if spelled is None:
         return value
@@ -109,13 +109,13 @@ def _cast(ctx: FunctionContext, component: ScalarType, value: ir.Value, *, to_bi
 
 
 def _vendor(matrix: CoopMatrixType) -> str:
-    """The matrix as a vendor-qualified Itanium type."""
+    """Return the matrix type as a vendor-qualified Itanium type."""
     name = tag(matrix)
     return f"u{len(name)}{name}"
 
 
 class NativeMatrices:
-    """The types of matrices in a module."""
+    """The LLVM types of the cooperative matrices of a module."""
 
     def __init__(self, module: ModuleBuilder | None = None) -> None:
         self.module = module
@@ -134,7 +134,7 @@ class NativeMatrices:
         return matrix_type
 
     def align(self, matrix: CoopMatrixType) -> int:
-        # What LLVM takes for its opaque representation.
+        # LLVM's alignment of its opaque representation.
         return 8
 
 
@@ -195,13 +195,13 @@ def _fill(ctx: FunctionContext, e: typed.MatrixFill) -> ir.Value:
 
 
 def fill(ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> ir.Value:
-    """Every component is `value`."""
+    """Return a matrix whose every component is `value`."""
     component = _cast(ctx, matrix.component, value)
     return ctx.call(_name("CompositeConstruct", tag(matrix)), ctx.types.of(matrix), [component])
 
 
 def _length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
-    # The instruction takes a type; the backend takes it from an operand.
+    # SPIR-V's instruction takes a type operand, which the backend derives from a value operand.
     operand = undefined(ctx.types.of(e.matrix))
     return ctx.call(_name("CooperativeMatrixLengthKHR", tag(e.matrix)), I32, [operand])
 
@@ -215,9 +215,9 @@ def _scale(ctx: FunctionContext, e: typed.MatrixScale, value: ir.Value) -> ir.Va
 
 
 def binary(ctx: FunctionContext, matrix: CoopMatrixType, op: str, left: ir.Value, right: ir.Value) -> ir.Value:
-    """`op` is add, sub, mul, div, or scalar_mul with a scalar on the right."""
+    """Emit a component-wise operation: `op` is add, sub, mul, div, or scalar_mul with a scalar `right`."""
     if op == "scalar_mul":
-        # OpMatrixTimesScalar needs a capability that OpenCL does not have.
+        # OpMatrixTimesScalar requires the capability Matrix, which OpenCL does not have.
         op, right = "mul", fill(ctx, matrix, right)
     return _component_wise(ctx, matrix, _BINARY[op][_class(matrix.component)], [left, right])
 
@@ -230,7 +230,10 @@ def _negate(ctx: FunctionContext, e: typed.MatrixNegate, value: ir.Value) -> ir.
 def _component_wise(
     ctx: FunctionContext, matrix: CoopMatrixType, instruction: str, operands: Sequence[ir.Value]
 ) -> ir.Value:
-    """Small floats have no arithmetic: it is done on floats, whose results rounded once more are right."""
+    """Emit an instruction on matrices; for small floats, convert to float and back.
+
+    Rounding the float result again gives the correctly rounded small float.
+    """
     if not matrix.component.is_bits:
         return ctx.call(_name(instruction, tag(matrix)), ctx.types.of(matrix), operands)
     wide = replace(matrix, component=FLOAT)
@@ -248,7 +251,7 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
     if e.how.transposed or source.use is not target.use:
         _require_maintenance(ctx, "changes of a matrix's use", e.span)
     if e.how.transposed:
-        # The instruction transposes accumulators only, and gives none.
+        # The instruction transposes accumulators only, into matrices of use A or B.
         value, source = _with_use(ctx, source, accumulator, value), replace(source, use=accumulator)
         use = MatrixUse.A if target.use is accumulator else target.use
         value = _with_use(ctx, source, use, value, transposed=True)
@@ -267,7 +270,7 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
 def _with_use(
     ctx: FunctionContext, matrix: CoopMatrixType, use: MatrixUse, value: ir.Value, *, transposed: bool = False
 ) -> ir.Value:
-    """The same components in a matrix of another use."""
+    """Convert a matrix to another use, and with `transposed` transpose it."""
     if matrix.use is use:
         return value
     rows, columns = (matrix.columns, matrix.rows) if transposed else (matrix.rows, matrix.columns)
@@ -279,12 +282,12 @@ def _with_use(
 def _convert_components(
     ctx: FunctionContext, source: CoopMatrixType, target: CoopMatrixType, how: Conversion, value: ir.Value
 ) -> ir.Value:
-    """The components converted by one instruction, which may change the use, too."""
+    """Convert the components by one instruction, which may change the use, too."""
     old, new, typ = source.component, target.component, ctx.types.of(target)
     instruction = _CONVERT[_class(old)][_class(new)]
     tags = (tag(source), tag(target))
     integers = not old.is_float and not new.is_float
-    # From integers to integers everything is exact, up to what saturation cuts off; so is a wider type.
+    # Between integers, only saturation changes a value; a wider target type needs none.
     saturate = how.saturate and COMPONENTS[new.name].saturates and not (integers and new.bits > old.bits)
     rounding = "" if integers else how.rounding
     words = [*(["sat"] if saturate else []), *([rounding] if rounding else [])]
@@ -295,8 +298,10 @@ def _convert_components(
 
 
 def _by_float(source: ScalarType, target: ScalarType) -> bool:
-    """Return whether a conversion takes two steps, by way of float. Floats of one width are exact as a float, and so
-    are integers in the range of a float8."""
+    """Return whether a conversion takes two steps, with matrices of float between them.
+
+    Small floats of the same width, and integers in the range of a float8, convert to float exactly.
+    """
     if source.is_float and target.is_float:
         return source.bits == target.bits
     return any(_spelled(t) is not None for t in (source, target))
@@ -332,7 +337,7 @@ def _reduce(ctx: FunctionContext, e: typed.MatrixReduce) -> ir.Value:
 
 
 def get(ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value) -> ir.Value:
-    """A component of the part of an object that this work-item holds."""
+    """Return the component `index` of this work-item's part of a matrix variable."""
     component = _spelled(matrix.component) or ctx.types.of(matrix.component)
     value = ctx.call(f"__cm_get_{tag(matrix)}", component, [variable, index])
     return _cast(ctx, matrix.component, value, to_bits=True)
@@ -344,16 +349,17 @@ def set(ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index:
 
 
 def _require_maintenance(ctx: FunctionContext, what: str, span: Span) -> None:
-    """Raise CompileError if the module is of an older version than the extension's instructions need."""
+    """Raise CompileError if the module's SPIR-V version is older than the maintenance extension requires."""
     if tuple(int(part) for part in ctx.options.spirv_version.split(".")) < _MAINTENANCE_SINCE:
         raise _refuse(
-            f"{what} need SPIR-V 1.3; this is {ctx.options.spirv_version}",
+            f"{what} need SPIR-V 1.3; the module's version is {ctx.options.spirv_version}",
             span,
-            "--spirv-version 1.3 asks for it; --matrices one and --matrices lanes need nothing of the device",
+            "use --spirv-version 1.3",
+            "--matrices one and --matrices lanes work without the device's matrix instructions",
         )
 
 
-#: As in `expressions`: the operand that comes first, and what is done with its value; all others.
+#: class of expression -> (function that returns the first operand, function that lowers the operation on its value).
 STEPS: dict[type, tuple[Callable[[Any], typed.Expr], Callable[..., Any]]] = {
     typed.MatrixBinary: (lambda e: e.left, _binary),
     typed.MatrixScale: (lambda e: e.matrix, _scale),

@@ -1,5 +1,6 @@
-"""Arithmetic and comparison of values, scalar or vector; conditions as i1 values and as branches, which never pass
-through an int.
+"""Arithmetic and comparison of scalars and vectors, and conditions.
+
+Conditions are lowered to i1 values or to branches, without an int in between.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _SIGNED = {"div": "sdiv", "rem": "srem", "shr": "ashr"}
 _OVERFLOWING = ("add", "sub", "mul")
 _UNSIGNED = {"div": "udiv", "rem": "urem", "shr": "lshr"}
-# NaN is unequal to everything, itself included, and neither less nor greater.
+# An equality with a NaN operand is false, an inequality true, and an order comparison false.
 _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 
 
 def zero(ctx: FunctionContext, t: Type) -> ir.Value:
     if t == EVENT:
-        # The backend knows no constant events; `spirv.legalize` makes a constant of this call.
+        # The backend does not support constant events; `spirv.legalize` replaces this call by a null constant.
         return ctx.call("__cm_null_event", ctx.types.of(t), [], ("nounwind", "readnone"))
     return ir.Constant(ctx.types.of(t), None)
 
 
 def splat(ctx: FunctionContext, t: Type, value: int | float) -> ir.Constant:
-    """A constant of a scalar or vector type, `value` in every component."""
+    """Return the constant of scalar or vector type `t` whose every component is `value`."""
     return ir.Constant(ctx.types.of(t), value)
 
 
@@ -51,7 +52,7 @@ def is_signed(t: Type) -> bool:
 
 
 def arithmetic(ctx: FunctionContext, op: str, t: Type, left: ir.Value, right: ir.Value) -> ir.Value:
-    """`op` as in `typed.Binary`, not a comparison; both operands are of type `t`."""
+    """Emit an arithmetic operation on operands of type `t`; `op` is as in `typed.Binary`."""
     element = element_type(t)
     if is_float(element):
         return ctx.builder.binary(_FLOAT[op], left, right, ctx.float_flags)
@@ -62,17 +63,17 @@ def arithmetic(ctx: FunctionContext, op: str, t: Type, left: ir.Value, right: ir
 
 
 def _overflow_flags(op: str, t: Type) -> tuple[str, ...]:
-    """Return the flags that Clang gives the operation: overflow of signed scalars is undefined (C11 6.5), that of
-    vectors is not.
+    """Return nsw if overflow is undefined, as clang does: for signed scalars (C11 6.5), but not for vectors.
 
-    Narrow integers are promoted; the only operations on them are increments, which wrap in the conversion back.
+    Operations on types narrower than int are only increments, which wrap in the conversion back; other operands are
+    promoted.
     """
     exact = isinstance(t, ScalarType) and t.signed and t.bits >= INT.bits and op in _OVERFLOWING
     return ("nsw",) if exact else ()
 
 
 def _shift_count(ctx: FunctionContext, t: Type, count: ir.Value) -> ir.Value:
-    """The count modulo the width (OpenCL C 3.0, section 6.7)."""
+    """Return the shift count modulo the width in bits (OpenCL C 3.0, section 6.7)."""
     mask = size_of(element_type(t)) * 8 - 1
     if isinstance(count, ir.Constant) and isinstance(count.constant, int):
         return ir.Constant(count.type, count.constant & mask)
@@ -80,7 +81,7 @@ def _shift_count(ctx: FunctionContext, t: Type, count: ir.Value) -> ir.Value:
 
 
 def compare(ctx: FunctionContext, op: str, t: Type, left: ir.Value, right: ir.Value) -> ir.Value:
-    """An i1, or a vector of them; operands are of type `t`, pointers among them."""
+    """Emit a comparison of operands of type `t`, which may be pointers; return an i1 or a vector of i1."""
     element = element_type(t)
     if is_float(element):
         return ctx.builder.compare("fcmp", _FLOAT_PREDICATES[op], left, right)
@@ -90,14 +91,14 @@ def compare(ctx: FunctionContext, op: str, t: Type, left: ir.Value, right: ir.Va
 
 
 def is_true(ctx: FunctionContext, t: Type, value: ir.Value) -> ir.Value:
-    """Per component, whether the value is not zero."""
+    """Return whether the value is not zero, as an i1, or per component as a vector of i1."""
     if isinstance(value, ir.Constant) and isinstance(value.constant, (int, float)):
         return ir.Constant(ir.IntType(1), int(value.constant != 0))
     return compare(ctx, "ne", t, value, zero(ctx, t))
 
 
 def from_truth(ctx: FunctionContext, t: Type, truth: ir.Value) -> ir.Value:
-    """An i1 as 0 or 1 of an integer type; a vector of them as 0 or -1 in every component."""
+    """Convert an i1 to 0 or 1 of integer type `t`, or a vector of i1 to 0 or -1 in every component."""
     if isinstance(t, VectorType):
         return ctx.builder.sext(truth, ctx.types.of(t))
     if isinstance(truth, ir.Constant):
@@ -112,12 +113,12 @@ def negate(ctx: FunctionContext, t: Type, value: ir.Value) -> ir.Value:
 
 
 def invert(ctx: FunctionContext, t: Type, value: ir.Value) -> ir.Value:
-    """Bitwise complement."""
+    """Return the bitwise complement."""
     return ctx.builder.binary("xor", value, splat(ctx, t, -1))
 
 
 def add_to_pointer(ctx: FunctionContext, t: PointerType, pointer: ir.Value, index: ir.Value) -> ir.Value:
-    # Arithmetic on void pointers counts bytes, as GNU C has it.
+    # Arithmetic on void pointers is in bytes, as in GNU C.
     pointee = I8 if isinstance(t.pointee, VoidType) else ctx.types.of(t.pointee)
     return ctx.builder.element(pointer, pointee, [index])
 
@@ -134,7 +135,7 @@ def pointer_difference(ctx: FunctionContext, t: PointerType, left: ir.Value, rig
 
 
 def condition(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
-    """Return an i1: whether a scalar or pointer is not zero."""
+    """Lower a condition to an i1: whether the scalar or pointer `e` is not zero."""
     e, inverted = _strip(e)
     if isinstance(e, typed.Logical):
         result = _logical(ctx, e)
@@ -150,7 +151,7 @@ def condition(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 
 
 def branch_on(ctx: FunctionContext, e: typed.Expr, then: ir.Block, otherwise: ir.Block) -> None:
-    """Branch to `then` where the condition holds, else to `otherwise`."""
+    """Branch to `then` if the condition holds, else to `otherwise`."""
     e, inverted = _strip(e)
     if inverted:
         then, otherwise = otherwise, then
@@ -170,7 +171,7 @@ def branch_on(ctx: FunctionContext, e: typed.Expr, then: ir.Block, otherwise: ir
 
 
 def _strip(e: typed.Expr) -> tuple[typed.Expr, bool]:
-    """The condition without the negations and conversions around it, and whether it is negated."""
+    """Strip negations and conversions that keep zero; return the operand and whether it is negated."""
     inverted = False
     while True:
         if isinstance(e, typed.Unary) and e.op == "lnot" and isinstance(e.type, ScalarType):
@@ -183,7 +184,7 @@ def _strip(e: typed.Expr) -> tuple[typed.Expr, bool]:
 
 
 def _keeps_zero(e: typed.Convert) -> bool:
-    """Return whether the conversion loses no bits of an integer."""
+    """Return whether the conversion is an integer extension, which maps only zero to zero."""
     source, target = e.operand.type, e.type
     if e.kind is not ConvertKind.INT_TO_INT or not isinstance(source, ScalarType):
         return False
@@ -227,7 +228,10 @@ def _logical(ctx: FunctionContext, e: typed.Logical) -> ir.Value:
 
 
 def choose(ctx: FunctionContext, e: typed.Conditional, evaluate: Callable[[typed.Expr], None]) -> None:
-    """Code for the side that the condition chooses, all of a chain `a ? b : c ? d : ...`; goes on behind them."""
+    """Branch to the side that the condition selects, let `evaluate` lower each side, and continue after them.
+
+    A chain `a ? b : c ? d : ...` is lowered in a loop.
+    """
     end = ctx.block("choice.end")
     while True:
         then, otherwise = ctx.block("choice.then"), ctx.block("choice.else")

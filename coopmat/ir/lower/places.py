@@ -1,4 +1,4 @@
-"""Objects: where an lvalue is, and how it is read and written."""
+"""The storage locations that lvalues denote, with their loads and stores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .conversions import swizzle
 
 @dataclass(slots=True)
 class MemoryPlace:
-    """An object at `pointer`; also the value of a type that is handled in memory, until the next side effect."""
+    """An object in memory; also the value of a type handled in memory, valid until the next side effect."""
 
     pointer: ir.Value
     type: Type
@@ -52,7 +52,7 @@ class MemoryPlace:
             ctx.builder.store(value, self.pointer, align=self.align, volatile=self.volatile)
 
     def element(self, ctx: FunctionContext, index: ir.Value) -> MemoryPlace:
-        """Return the place of an array's element."""
+        """Return the location of an array's element."""
         array = self.type
         if not isinstance(array, ArrayType):
             raise InternalError(f"'{array}' has no elements")
@@ -60,7 +60,7 @@ class MemoryPlace:
         return MemoryPlace(pointer, array.element, min(self.align, ctx.types.align(array.element)), self.volatile)
 
     def member(self, ctx: FunctionContext, index: int, volatile: bool) -> MemoryPlace:
-        """Return the place of a record's member."""
+        """Return the location of a record's member."""
         record = self.type
         if not isinstance(record, RecordType) or record.fields is None:
             raise InternalError(f"'{record}' has no members")
@@ -77,8 +77,10 @@ class MemoryPlace:
 
 @dataclass(slots=True)
 class SwizzlePlace:
-    """Components of the vector at `base`. Index 3 of a vector of 3 is undefined: it is read as the last component, and
-    not written."""
+    """Components of the vector at `base`.
+
+    Index 3 of a vector of three is undefined: it reads the last component and is not written.
+    """
 
     base: MemoryPlace
     indices: tuple[int, ...]
@@ -104,7 +106,7 @@ class SwizzlePlace:
                 vector = ctx.builder.insert_element(vector, part, ir.Constant(I32, index))
             self.base.write(ctx, vector)
             return
-        # Other work-items may be writing the other components at the same time.
+        # Write each component alone: other work-items may write the other components at the same time.
         for index, part in written:
             self._component(ctx, index).write(ctx, part)
 
@@ -120,7 +122,7 @@ class SwizzlePlace:
 
 @dataclass(slots=True)
 class MatrixElementPlace:
-    """A component of the part of a matrix that this work-item holds."""
+    """A component of this work-item's part of a native matrix."""
 
     matrix: CoopMatrixType
     variable: ir.Value
@@ -139,7 +141,7 @@ ZERO, ZERO32 = ir.Constant(I64, 0), ir.Constant(I32, 0)
 
 
 def temporary(ctx: FunctionContext, t: Type) -> MemoryPlace:
-    """A new private object; it has no value yet."""
+    """Allocate a private object without an initial value."""
     align = ctx.types.align(t)
     return MemoryPlace(ctx.allocate(ctx.types.of(t), align), t, align)
 
@@ -158,8 +160,10 @@ def place(ctx: FunctionContext, e: typed.LValue) -> Place:
 
 
 def memory(ctx: FunctionContext, e: typed.LValue) -> MemoryPlace:
-    """The place of an object that has an address, or of a matrix type's element. Chains of members and elements may be
-    long: no recursion on them."""
+    """Return the location of an lvalue that has an address, or of an element of Clang's matrix types.
+
+    Long chains of members and elements are iterated over, not recursed on.
+    """
     path: list[typed.Member | typed.Index | typed.MatrixSubscript] = []
     while isinstance(e, (typed.Member, typed.Index, typed.MatrixSubscript)):
         path.append(e)
@@ -192,7 +196,7 @@ def _root(ctx: FunctionContext, e: typed.LValue) -> MemoryPlace:
 
 
 def variable(ctx: FunctionContext, decl: typed.VarDecl) -> MemoryPlace:
-    """The object that `decl` names; an automatic one comes into being here, wherever control comes from."""
+    """Return the object of a variable; an automatic variable is allocated on first use, in the entry block."""
     entry: MemoryPlace | None = ctx.variables.get(decl)
     if entry is None:
         align = max(ctx.types.align(decl.type), decl.alignment or 1)
@@ -214,7 +218,7 @@ def _swizzle(ctx: FunctionContext, e: typed.Swizzle) -> SwizzlePlace:
 
 
 def copy(ctx: FunctionContext, target: MemoryPlace, source: MemoryPlace) -> None:
-    """Copy an object of a type that is handled in memory."""
+    """Copy an object of a type handled in memory; matrices are copied as values, other contents as bytes."""
     t = target.type
     if not contains_matrix(t):
         if size_of(t):

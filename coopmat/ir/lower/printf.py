@@ -1,4 +1,4 @@
-"""printf as the instruction of OpenCL's extended instruction set."""
+"""The builtin printf, lowered to the instruction of the extended instruction set OpenCL.std."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .builtin_calls import BuiltinContext, Lowering
 
 
 def _printf(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    # The backend looks for the format's type in the function that it saw last, and dies of what it finds there. Hence
-    # a placeholder for each list of types, which `spirv.legalize` turns into the instruction.
+    # The backend looks up the format's type in the wrong function, and may crash. Therefore emit a placeholder, with a
+    # name for each list of types, that `spirv.legalize` replaces by the instruction.
     types = "_".join(re.sub(r"\W+", "", str(argument.type)) for argument in arguments)
     return ctx.call(f"__cm_printf_{types}", I32, arguments, ("nounwind",))
 

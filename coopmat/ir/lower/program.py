@@ -1,4 +1,4 @@
-"""A translation unit being lowered: its functions as they are called for, kernels with their metadata, its objects."""
+"""Lowering of a translation unit: its functions, its kernels with their metadata, and its static objects."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from .statements import lower_body, nested
 
 
 def lower(unit: typed.Unit, options: LowerOptions) -> LoweredModule:
-    """Lower a translation unit: its roots and what they call, and the variables that other programs may use.
+    """Lower a translation unit: its roots and their callees, and the variables that other programs may use.
 
-    Passes have made calls of a library of what is neither plain C nor an instruction (`coopmat.passes`). Raises
-    CompileError where the unit uses something that cannot be lowered.
+    Passes (`coopmat.passes`) have lowered everything other than plain C and native instructions to library calls.
+    Raise CompileError for constructs that cannot be lowered.
     """
     return Program(unit, options).lower()
 
 
 class Program:
-    """One unit and one module. `lower` is all that is to be called from outside this package."""
+    """The lowering of one unit to one module; other packages call `lower` only."""
 
     operand = staticmethod(expressions.operand)
     rvalue = staticmethod(expressions.rvalue)
@@ -54,7 +54,7 @@ class Program:
     def __init__(self, unit: typed.Unit, options: LowerOptions) -> None:
         self.options = options
         self.unit = unit
-        # Of the statement being lowered.
+        # The location of the statement that is being lowered.
         self.span: Span | None = None
         context = ir.Context()
         matrices = NativeMatrices()
@@ -82,7 +82,8 @@ class Program:
         if not self.options.is_native:
             passes = "O1"
         elif self.unit.has_matrix_types and not self.unit.has_matrices and not self.options.opt_disable:
-            # No cooperative matrix is in the way of what makes values of the trees' private objects.
+            # Without cooperative matrices in the module, O1 is safe; it promotes the private objects of matrix
+            # expressions to registers.
             passes = "O1"
         else:
             passes = "none" if self.options.opt_disable else "sroa"
@@ -93,7 +94,10 @@ class Program:
     # --- functions -------------------------------------------------------------------------------
 
     def callee(self, decl: typed.FunctionDecl) -> ir.Function:
-        """The function to call for `decl`; its body is lowered later. A kernel gets a second one to be called."""
+        """Return the function to call for `decl`, whose body is queued for lowering.
+
+        For a kernel, that is a second function. Raise CompileError if `decl` is not defined.
+        """
         function = self._functions.get(decl)
         if function is None:
             if decl.body is None and decl.symbol is None:
@@ -119,8 +123,11 @@ class Program:
         return function
 
     def _describe_pointees(self, function: ir.Function, decl: typed.FunctionDecl) -> None:
-        """Attach the pointee to parameters and results in memory, to pointers to matrices, and to pointers of functions
-        that several programs share, whose type must not be guessed. For these, copies are as in clang's functions."""
+        """Attach attributes with the pointee type, which the backend must not guess, to pointer parameters.
+
+        These are parameters and results handled in memory, pointers to matrices, and pointer parameters of functions
+        that several programs share. In shared functions, parameters passed as copies are byval, as in clang's.
+        """
         types, is_shared = self.module.types, decl.symbol is not None
         arguments = list(function.args)
         if types.in_memory(decl.type.result):
@@ -161,7 +168,7 @@ class Program:
             return
         align = ctx.types.align(decl.type)
         if ctx.types.in_memory(decl.type):
-            # The caller made a copy for this function.
+            # The caller passes the address of a copy.
             pointer = argument
         else:
             pointer = ctx.allocate(ctx.types.of(decl.type), align, f"{decl.name}.addr")
@@ -180,11 +187,11 @@ class Program:
     # --- objects ---------------------------------------------------------------------------------
 
     def static_object(self, decl: typed.VarDecl, function: str) -> ir.GlobalVariable:
-        """The module's object for a variable of static storage; one in local memory belongs to `function`."""
+        """Return the global variable for a static variable; one in local memory is named after `function`."""
         entry = self._objects.get(decl)
         if entry is None:
             space = decl.qualifiers.space
-            # What passes make has a dot in its name already.
+            # The names of variables that passes create contain a dot.
             is_own = space is AddressSpace.LOCAL and "." not in decl.name
             name = f"{function}.{decl.name}" if is_own else _module_name(decl.name, decl.span)
             if decl.symbol is not None:
@@ -195,16 +202,16 @@ class Program:
                 align = max(align, self.options.memory_rules.placement)
             typ, value = self.module.types.of(decl.type), self._initial_value(decl)
             if value is not None:
-                # A union starts as the member that is given.
+                # The type of a union's constant is that of the initialized member.
                 typ = value.type
             entry = self._objects[decl] = self.module.global_variable(name, typ, space, value, align)
         return entry
 
     def _shared_object(self, decl: typed.VarDecl, name: str) -> ir.GlobalVariable:
-        """The module's object for a variable that several programs share."""
+        """Return the global variable for a variable that several programs share."""
         types, t = self.module.types, decl.type
         if isinstance(t, ArrayType) and t.size is None:
-            # The program that defines the array has its length.
+            # The length is known only to the program that defines the array; use 1.
             t = replace(t, size=1)
         value = None if decl.imported else self._initial_value(decl)
         typ = types.of(t) if value is None else value.type
@@ -222,23 +229,28 @@ class Program:
         return value
 
     def constant_object(self, name: str, value: ir.Constant, align: int) -> ir.GlobalVariable:
-        """An unnamed object in constant memory."""
+        """Return a new unnamed object in constant memory."""
         result = self.module.global_variable(name, value.type, AddressSpace.CONSTANT, value, align)
         result.unnamed_addr = True
         return result
 
 
 def _module_name(name: str, span: Span) -> str:
-    """Return the name of a function or variable. A name of the user's that LLVM or a reader of this IR may know, or
-    that the library may have, gets a prefix."""
-    # Passes add to a user's name behind a dot.
+    """Return the name of a function or variable in the module.
+
+    A user's name that LLVM, a reader of this IR, or the library may also use gets the prefix "user.".
+    """
+    # Passes append suffixes to names after a dot.
     own = name.partition(".")[0]
     known = is_reserved(own) or own.startswith(LIBRARY_PREFIX) or own in ("llvm", "spirv")
     return f"user.{name}" if known and not is_library(span.file) else name
 
 
 def _symbol(decl: typed.FunctionDecl) -> str:
-    """Return the name of a function in the module by which other programs know it."""
+    """Return the module's name of a shared function, by which other programs refer to it.
+
+    An overloadable function's name is mangled. Raise CompileError if it cannot be.
+    """
     if not decl.attributes.get("overloadable"):
         return _module_name(decl.symbol or "", decl.span)
     try:
@@ -252,7 +264,7 @@ def _symbol(decl: typed.FunctionDecl) -> str:
 
 
 def declare(program: Program, decl: typed.FunctionDecl) -> ir.Function:
-    """The kernel without its body. Records come as byval pointers, as clang has it."""
+    """Declare a kernel; records are passed as byval pointers, as in clang."""
     types = program.module.types
     parameters = [types.parameter(parameter.type) for parameter in decl.parameters]
     function = program.module.define(decl.name, VOID_TYPE, parameters, kernel=True)
@@ -265,20 +277,20 @@ def declare(program: Program, decl: typed.FunctionDecl) -> ir.Function:
 
 
 def attach_restrict(argument: ir.Value, parameter: typed.VarDecl) -> None:
-    """A restrict pointer is noalias, as clang has it."""
+    """Add noalias to a restrict pointer parameter, as clang does."""
     if parameter.qualifiers.restrict and isinstance(parameter.type, PointerType):
         argument.attributes.add("noalias")
 
 
-# Vectors that LLVM's x86 code keeps aligned by itself, in bits.
+# The alignment in bits that LLVM's x86 code generation always provides.
 _ALIGNED_ANYWAY = 128
 
 
 def align_frame(function: ir.Function, bits: int) -> None:
-    """Gives private memory the alignment of registers `bits` wide, by a variable that no optimiser takes away.
+    """Align a kernel's private memory to registers of `bits` bits, by a volatile variable that optimizers must keep.
 
-    Intel's CPU runtime aligns a kernel's frame to what its variables ask for, and to 16 bytes where none is left.
-    Vectors that are spilled to it then cross the lines of the cache: loops over matrices took 1.5 times as long.
+    Intel's CPU runtime aligns a kernel's frame for its remaining variables, and to 16 bytes if there are none. Spilled
+    vectors then straddle cache lines: loops over matrices took 1.5 times as long.
     """
     if bits <= _ALIGNED_ANYWAY:
         return
@@ -291,7 +303,7 @@ def align_frame(function: ir.Function, bits: int) -> None:
 
 
 def attach_metadata(program: Program, function: ir.Function, decl: typed.FunctionDecl, size: int | None) -> None:
-    """The kernel's attributes, and the subgroup size it is compiled for."""
+    """Attach the metadata of a kernel's attributes and of its required subgroup size in lanes."""
 
     def attach(name: str, operands: Sequence[ir.Value]) -> None:
         function.set_metadata(name, program.module.ir.add_metadata(list(operands)))

@@ -1,4 +1,4 @@
-"""Statements to basic blocks."""
+"""Lowering of statements to basic blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from .operators import branch_on
 
 @dataclass(slots=True)
 class Jumps:
-    """The targets of break, continue, case and goto. `cases` are those of the innermost switch, None its default."""
+    """The jump targets that are in scope.
+
+    end: the target of break, or None.
+    following: the target of continue, or None.
+    cases: case value of the innermost switch (None: its default) -> block.
+    labels: name -> block, for goto.
+    """
 
     end: ir.Block | None = None
     following: ir.Block | None = None
@@ -28,19 +34,19 @@ class Jumps:
 
 
 def lower_body(ctx: FunctionContext, body: typed.Block) -> None:
-    """The body of a function, up to the end of every path through it."""
+    """Lower a function's body, and terminate each path that falls off its end."""
     _statement(ctx, body, Jumps())
     if ctx.live:
         if ctx.function.ftype.return_type == ir.VoidType():
             ctx.builder.ret_void()
         else:
-            # Only using the value that is missing is undefined (C11 6.9.1).
+            # Falling off the end is undefined only if the caller uses the value (C11 6.9.1).
             ctx.builder.ret(undefined(ctx.function.ftype.return_type))
     ctx.finish()
 
 
 def nested(ctx: FunctionContext, body: typed.Block) -> None:
-    """The statements of an expression, which control leaves at their end only, if it does."""
+    """Lower the statements of a statement expression; afterwards a live block is current."""
     _statement(ctx, body, Jumps())
     _revive(ctx)
 
@@ -53,7 +59,7 @@ def _statement(ctx: FunctionContext, s: typed.Stmt, jumps: Jumps) -> None:
 
 
 def _has_label(s: typed.Stmt) -> bool:
-    """Return whether control can enter the statement other than from before it."""
+    """Return whether a goto or switch can jump into the statement."""
     work: list[typed.Stmt | None] = [s]
     while work:
         node = work.pop()
@@ -69,7 +75,10 @@ def _has_label(s: typed.Stmt) -> bool:
 
 
 def _revive(ctx: FunctionContext) -> None:
-    """Begin a block for the head of a statement that control enters only through a label inside it."""
+    """If the insertion point is dead, start an unreachable block.
+
+    The head of a statement with labels inside needs a block, though control only enters at those labels.
+    """
     if not ctx.live:
         unreached = ctx.block("unreached")
         ctx.reach(unreached)
@@ -83,7 +92,7 @@ def _block(ctx: FunctionContext, s: typed.Block, jumps: Jumps) -> None:
 
 def _declaration(ctx: FunctionContext, s: typed.DeclStmt, jumps: Jumps) -> None:
     if is_opaque(s.decl.type):
-        return  # a constant: it is made where it is named
+        return  # an image or sampler constant, which is rematerialized at each use
     variable = places.variable(ctx, s.decl)
     if s.decl.initializer is not None and s.decl.storage != "static":
         initializers.initialize(ctx, variable, s.decl.initializer)
@@ -104,7 +113,7 @@ def _if(ctx: FunctionContext, s: typed.If, jumps: Jumps) -> None:
         ctx.jump(end)
         if not isinstance(s.otherwise, typed.If) or not ctx.begin(otherwise):
             break
-        # else if ... else if ... is a chain to the right.
+        # Iterate over else-ifs, because recursion could overflow the stack.
         s = s.otherwise
     if s.otherwise is not None:
         _part(ctx, otherwise, s.otherwise, jumps)
@@ -112,7 +121,7 @@ def _if(ctx: FunctionContext, s: typed.If, jumps: Jumps) -> None:
 
 
 def _part(ctx: FunctionContext, block: ir.Block, s: typed.Stmt, jumps: Jumps) -> None:
-    """`s` begins at `block`; where that is never reached, only labels inside `s` bring it to life."""
+    """Lower `s` in `block`; if the block is unreachable, only code after labels inside `s` is emitted."""
     ctx.begin(block)
     _statement(ctx, s, jumps)
 
@@ -143,7 +152,7 @@ def _do_while(ctx: FunctionContext, s: typed.DoWhile, jumps: Jumps) -> None:
     ctx.begin(body)
     _statement(ctx, s.body, _loop_jumps(jumps, end, test))
     if ctx.begin(test):
-        # One back edge, whatever the condition is made of, so that the loop's metadata has its place.
+        # Emit one back edge, even for conditions that branch several times, to attach the loop metadata to.
         branch_on(ctx, s.condition, back, end)
         if ctx.begin(back):
             _mark(ctx, ctx.jump(body), s.unroll)
@@ -187,7 +196,7 @@ def _switch(ctx: FunctionContext, s: typed.Switch, jumps: Jumps) -> None:
 
 
 def _case(ctx: FunctionContext, s: typed.Case, jumps: Jumps) -> None:
-    # case 1: case 2: case 3: ... nests.
+    # Consecutive case labels are nested.
     body: typed.Stmt = s
     while isinstance(body, typed.Case):
         ctx.begin(jumps.cases[body.value])

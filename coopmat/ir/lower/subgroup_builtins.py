@@ -1,4 +1,4 @@
-"""Subgroup and work-group functions that LLVM's SPIR-V backend does not know by name, or that drivers get wrong."""
+"""Subgroup and work-group builtins that LLVM's SPIR-V backend does not know, or that device compilers get wrong."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ _EXCLUSIVE, _INCLUSIVE = "_scan_exclusive_", "_scan_inclusive_"
 
 
 def _intel_subgroup(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """Lower a function of cl_intel_subgroups_short that cl_khr_subgroup_extended_types has by another name."""
+    """Lower a function of cl_intel_subgroups_short by its name in cl_khr_subgroup_extended_types."""
     return call_named(ctx, call.name.removeprefix("intel_"), call, call.parameters, arguments)
 
 
 def _non_uniform_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """A shuffle where the lane is no constant, which SPIR-V asks of a broadcast before version 1.5.
+    """Lower `sub_group_non_uniform_broadcast`; for a lane that is not constant, use a shuffle.
 
-    A driver has no such function for vectors of halves and doubles, which travel as their bits.
+    SPIR-V requires a constant lane before version 1.5. A device compiler lacks shuffles of half and double vectors, so
+    these are shuffled as integers.
     """
     value, lane = arguments
     if isinstance(lane, ir.Constant):
@@ -52,7 +53,7 @@ def _non_uniform_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Se
 
 
 def _work_group_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """A driver dies of halves, which travel as integers."""
+    """Lower `work_group_broadcast`; halves are passed as integers, because a device compiler crashes on halves."""
     value, *place = arguments
     if scalar(call.type) != HALF:
         return call_named(ctx, call.name, call, call.parameters, arguments)
@@ -63,8 +64,10 @@ def _work_group_broadcast(ctx: BuiltinContext, call: BuiltinCall, arguments: Seq
 
 
 def _logical(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:
-    """Lower a logical operation as a bitwise one on ones and zeros: a driver's own logical scans are wrong or
-    missing."""
+    """Lower a logical reduction or scan as a bitwise one on 0 and 1.
+
+    A device compiler's logical scans are wrong or missing.
+    """
     predicate, *cluster = arguments
     builder, zero = ctx.builder, ir.Constant(I32, 0)
     truth = builder.zext(builder.icmp_unsigned("!=", predicate, zero), I32)
@@ -77,9 +80,9 @@ def _logical(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Valu
 
 
 def _arithmetic(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value | None:
-    """An exclusive scan is an inclusive one, moved to the next lane that takes part.
+    """Lower a reduction or scan; an exclusive scan is an inclusive scan shifted up to the next active lane.
 
-    A driver moves it to the next lane whether the lane below takes part or not, and so reads what is not there.
+    A device compiler's exclusive scan reads the previous lane even if that lane is inactive.
     """
     if _EXCLUSIVE not in call.name:
         return call_named(ctx, call.name, call, call.parameters, arguments)
@@ -89,7 +92,7 @@ def _arithmetic(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.V
     below = builder.and_(active, _call(ctx, "get_sub_group_lt_mask", _MASK, (), []))
     count = _call(ctx, "sub_group_ballot_bit_count", UINT, (_MASK,), [below])
     first = builder.icmp_unsigned("==", count, ir.Constant(I32, 0))
-    # Of no bits there is no highest one: any lane that takes part will do.
+    # find_msb of an empty mask is undefined; the first lane may read from any active lane.
     lane = _call(ctx, "sub_group_ballot_find_msb", UINT, (_MASK,), [builder.select(first, active, below)])
     before = _call(ctx, "sub_group_shuffle", t, (t, UINT), [inclusive, lane])
     return builder.select(first, ir.Constant(before.type, _identity(call.name.rpartition("_")[2], t)), before)

@@ -1,7 +1,7 @@
-"""Barriers and fences, and the memory model's words: scopes and orders of OpenCL C as SPIR-V's.
+"""Barriers and fences, and the translation of OpenCL C's memory scopes and orders to SPIR-V's.
 
-SPIR-V says with one number which order an access has and which memory that order is about (specification, 3.25 and
-3.27). Both are constants wherever the program's are: drivers want it so.
+A SPIR-V memory-semantics operand combines the order with the storage classes that are ordered (specification, 3.25 and
+3.27). If the program's operands are constants, so are the emitted ones: device compilers require that.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .builtin_calls import BuiltinContext, Lowering, mangle
 
 RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE, SEQUENTIALLY_CONSISTENT = 0, 0x2, 0x4, 0x8, 0x10
 ALL_DEVICES, DEVICE, WORKGROUP, SUBGROUP, WORK_ITEM = range(5)
-# The bits of cl_mem_fence_flags (local 1, global 2, image 4) and SPIR-V's memory classes in the same order.
+# (bit of cl_mem_fence_flags, SPIR-V memory semantics), for local, global and image memory.
 _MEMORY_CLASSES = ((1, 0x100), (2, 0x200), (4, 0x800))
-# memory_scope (0 work_item ... 4 sub_group) and memory_order (there is no 1) in SPIR-V's numbers.
+# The index in _SCOPES is a memory_scope (0 work_item ... 4 sub_group), the key in _ORDERS a memory_order (1 is unused).
 _SCOPES = (WORK_ITEM, WORKGROUP, DEVICE, ALL_DEVICES, SUBGROUP)
 _ORDERS = {0: RELAXED, 2: ACQUIRE, 3: RELEASE, 4: ACQUIRE_RELEASE, 5: SEQUENTIALLY_CONSISTENT}
 
@@ -38,7 +38,7 @@ def _fence(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]
         order = {"read_mem_fence": ACQUIRE, "write_mem_fence": RELEASE}.get(call.name, ACQUIRE_RELEASE)
         scope = WORKGROUP
     if order == RELAXED:
-        return  # it orders nothing
+        return  # a relaxed fence has no effect
     semantics = _semantics(ctx, arguments[0], order)
     _spirv_void(ctx, "__spirv_MemoryBarrier", [ir.Constant(I32, scope), semantics])
 
@@ -48,7 +48,7 @@ def _spirv_void(ctx: BuiltinContext, name: str, arguments: list[ir.Value]) -> No
 
 
 def _semantics(ctx: BuiltinContext, flags: ir.Value, order: int) -> ir.Value:
-    """The order, and cl_mem_fence_flags as SPIR-V's memory classes."""
+    """Return the SPIR-V memory semantics for `order` and the cl_mem_fence_flags `flags`."""
     constant = constant_value(flags)
     if constant is not None:
         return ir.Constant(I32, order | sum(memory_class for flag, memory_class in _MEMORY_CLASSES if constant & flag))
@@ -60,13 +60,13 @@ def _semantics(ctx: BuiltinContext, flags: ir.Value, order: int) -> ir.Value:
 
 
 def scope_of(scope: ir.Value) -> int:
-    """SPIR-V's number for a memory_scope; the widest where the value is not known here, which holds for all."""
+    """Return SPIR-V's scope for a memory_scope; if that is not constant, the widest scope, which is always correct."""
     number = constant_value(scope)
     return _SCOPES[number] if number is not None and number < len(_SCOPES) else ALL_DEVICES
 
 
 def order_of(order: ir.Value) -> int:
-    """SPIR-V's bit for a memory_order; the strongest where the value is not known here, which holds for all."""
+    """Return SPIR-V's bit for a memory_order; if that is not constant, the strongest order, which is always correct."""
     number = constant_value(order)
     return SEQUENTIALLY_CONSISTENT if number is None else _ORDERS.get(number, SEQUENTIALLY_CONSISTENT)
 
@@ -80,7 +80,7 @@ _FOLDS: dict[str, Callable[[int, int], int]] = {
 
 
 def constant_value(value: ir.Value) -> int | None:
-    """The 32-bit value of a constant, or of the usual operators on constants (`FLAG | FLAG`); None otherwise."""
+    """Fold constants and the usual operators on constants (`FLAG | FLAG`) to a 32-bit value; return None otherwise."""
     if isinstance(value, ir.Constant):
         number = value.constant
         return number & 0xFFFFFFFF if isinstance(number, int) else None

@@ -1,7 +1,8 @@
 """`vloadn` and `vstoren` (OpenCL C 3.0, section 6.15.7).
 
-In private memory they are LLVM's own accesses, aligned as an element: as calls they would keep LLVM from holding the
-memory in registers. A vector of three is accessed by element, since SPIR-V's has room for four.
+Private memory is accessed by LLVM loads and stores with the alignment of an element: calls would prevent LLVM from
+promoting the memory to registers. Vectors of three are accessed by element, because SPIR-V's vector of three occupies
+four elements.
 """
 
 from __future__ import annotations
