@@ -1,8 +1,8 @@
-"""Read and write the SPIR-V binary, knowing which operand words are ids.
+"""The SPIR-V binary format: reading, writing, and which operand words are ids.
 
-`instructions.tsv` holds the operand kinds of every opcode (SPIR-V unified grammar; `tools/spirv-table` makes the
-file and explains its codes), `vendor_instructions.tsv` those that consumers have and the grammar
-has not. Parsing keeps every word, so that `Module.parse(data).to_bytes() == data`.
+`instructions.tsv` has the operand kinds of each opcode, from the SPIR-V unified grammar; `tools/spirv-table` makes the
+file and explains its codes. `vendor_instructions.tsv` has opcodes that consumers implement and the grammar lacks.
+Parsing keeps every word: `Module.parse(data).to_bytes() == data`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,19 @@ _HEADER_WORDS = 5
 
 
 class MalformedModule(ValueError):
-    """The bytes are not a SPIR-V module: bad header, cut-off or unknown instruction, or operands that do not fit."""
+    """An error: the bytes are no SPIR-V module.
+
+    The header is bad, an instruction is cut off or unknown, or operands do not match the opcode.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """One row of the table: `operands` are the codes after the result type and the result id."""
+    """One row of the table of instructions.
+
+    has_type, has_result: whether the instruction has a result type and a result id.
+    operands: the codes of the operands after the result type and the result id.
+    """
 
     number: int
     name: str
@@ -33,7 +40,11 @@ class Opcode:
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """An enumeration some of whose values (or bits of a mask) bring operands of their own."""
+    """An enumeration of which some values, or bits of a mask, are followed by further operands.
+
+    is_mask: whether the enumerants are bits that may be combined.
+    parameters: value or bit -> the codes of the operands that follow.
+    """
 
     is_mask: bool
     parameters: Mapping[int, str]
@@ -66,7 +77,11 @@ OP: Mapping[str, int] = {opcode.name: opcode.number for opcode in OPCODES.values
 
 @dataclass(slots=True)
 class Instruction:
-    """`operands` are the words after the result type and the result id: ids and literals as they are encoded."""
+    """One instruction of a module.
+
+    operands: the words after the result type and the result id: ids and literals, as encoded.
+    result_type, result: ids; None if the opcode has none.
+    """
 
     opcode: int
     operands: tuple[int, ...]
@@ -78,13 +93,13 @@ class Instruction:
         return OPCODES[self.opcode].name
 
     def words(self) -> list[int]:
-        """All words but the first (length and opcode), in the order of the encoding."""
+        """Return all words but the first (length and opcode), in the order of the encoding."""
         prefix = [word for word in (self.result_type, self.result) if word is not None]
         return [*prefix, *self.operands]
 
 
 def instruction(name: str, *words: int) -> Instruction:
-    """The instruction `name` ("OpTypeInt") from all its words in the order of the encoding."""
+    """Make the instruction `name` ("OpTypeInt") from all its words but the first, in the order of the encoding."""
     return _split(OPCODES[OP[name]], words)
 
 
@@ -101,14 +116,14 @@ def _split(opcode: Opcode, words: Sequence[int]) -> Instruction:
 
 
 def encode_string(text: str) -> list[int]:
-    """UTF-8 with a terminating zero, padded to whole words."""
+    """Return the words of a literal string: UTF-8 with a terminating zero, padded to whole words."""
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
     return list(struct.unpack(f"<{len(data) // 4}I", data))
 
 
 def decode_string(words: Sequence[int]) -> tuple[str, int]:
-    """The string that starts at `words[0]`, and how many words it takes."""
+    """Return the literal string that starts at `words[0]`, and the number of words that it takes."""
     data = b"".join(word.to_bytes(4, "little") for word in words)
     end = data.find(b"\0")
     if end < 0:
@@ -118,9 +133,11 @@ def decode_string(words: Sequence[int]) -> tuple[str, int]:
 
 @dataclass(slots=True)
 class Module:
-    """A SPIR-V module: the header's fields and the instructions in order.
+    """A SPIR-V module: the fields of the header, and the instructions in order.
 
-    `version` is the header word (0x00010400 for 1.4); `bound` is one more than the largest id in use.
+    version: the word of the header (0x00010400 for 1.4).
+    bound: one more than the largest id in use.
+    byte_order: "<" or ">", as in `struct`.
     """
 
     version: int
@@ -132,8 +149,10 @@ class Module:
 
     @classmethod
     def parse(cls, data: bytes, before_functions: bool = False) -> Module:
-        """Raises MalformedModule. Accepts both byte orders and keeps the one it found. `before_functions`: what comes
-        before them only."""
+        """Parse the bytes of a module of either byte order, which `to_bytes` keeps.
+
+        If `before_functions` is set, stop before the first function. Raise MalformedModule if the bytes are no module.
+        """
         if len(data) < 4 * _HEADER_WORDS or len(data) % 4:
             raise MalformedModule(f"{len(data)} bytes are no SPIR-V module")
         order = next((o for o in "<>" if struct.unpack_from(o + "I", data)[0] == MAGIC), None)
@@ -169,14 +188,15 @@ class Module:
         return self.bound - 1
 
     def definitions(self) -> dict[int, Instruction]:
-        """The instruction that makes each id."""
+        """Return id -> the instruction that defines this id."""
         return {item.result: item for item in self.instructions if item.result is not None}
 
 
 def with_unique_names(data: bytes) -> bytes:
-    """The module with a name of its own for every OpName, for programs that take quadratic time over equal names.
+    """Return the module with a different name in each OpName, for programs that take quadratic time over equal names.
 
-    SPIRV-Tools (2026.4) do: they count from 0 for each `x` and each block `entry`. What is no module stays as it is.
+    SPIRV-Tools (2026.4) count from 0 for each `x` and each block `entry`. Data that is no little-endian module is
+    returned unchanged.
     """
     if len(data) % 4 or data[:4] != struct.pack("<I", MAGIC):
         return data
@@ -184,7 +204,7 @@ def with_unique_names(data: bytes) -> bytes:
     at, end, name = _HEADER_WORDS, len(words), OP["OpName"]
     while at < end and words[at] & 0xFFFF != name and words[at] >> 16:
         at += words[at] >> 16
-    # The names stand together.
+    # All OpName instructions are adjacent.
     first, names = at, []
     while at + 1 < end and words[at] & 0xFFFF == name and words[at] >> 16:
         names.append(struct.pack("<2I8s", 4 << 16 | name, words[at + 1], b"%07x" % words[at + 1]))
@@ -193,10 +213,10 @@ def with_unique_names(data: bytes) -> bytes:
 
 
 def id_positions(item: Instruction, definitions: Mapping[int, Instruction]) -> list[int]:
-    """Indices into `item.operands` of the words that are ids (scopes and memory semantics are ids too).
+    """Return the indices into `item.operands` of the words that are ids; scopes and memory semantics are ids too.
 
-    `definitions` (of the module) gives the width of an OpSwitch's selector and with it of its literals.
-    Raises MalformedModule where the words do not fit the opcode's operands.
+    `definitions` (of the module) gives the width of an OpSwitch's selector, which is the width of the literals. Raise
+    MalformedModule if the words do not match the opcode's operands.
     """
     reader = _Reader(item, definitions)
     reader.read(OPCODES[item.opcode].operands)
@@ -207,7 +227,7 @@ def id_positions(item: Instruction, definitions: Mapping[int, Instruction]) -> l
     return reader.ids
 
 
-# Instructions of OpenCL.std with a literal, which comes last: vloadn, vload_halfn, vstore_half_r, vstore_halfn_r,
+# Instructions of OpenCL.std whose last operand is a literal: vloadn, vload_halfn, vstore_half_r, vstore_halfn_r,
 # vloada_halfn, vstorea_halfn_r.
 _EXT_INST = OP["OpExtInst"]
 _LAST_IS_LITERAL = frozenset({171, 174, 176, 178, 179, 181})
@@ -255,7 +275,10 @@ class _Reader:
                 self.step(self.switch_words() if code == "LI" else 1)
 
     def step(self, count: int) -> int:
-        """Go past `count` words and return the first of them."""
+        """Advance by `count` words and return the first of them.
+
+        Raise MalformedModule if the instruction is too short.
+        """
         if self.at + max(count, 1) > len(self.item.operands):
             raise MalformedModule(f"{self.item.name} has too few operand words")
         self.at += count
@@ -264,7 +287,7 @@ class _Reader:
     def enumeration(self, kind: Enumeration) -> None:
         value = self.step(1)
         if kind.is_mask:
-            for bit, codes in kind.parameters.items():  # in the order of the bits, as the encoding has them
+            for bit, codes in kind.parameters.items():  # in ascending order of the bits, as encoded
                 if value & bit:
                     self.read_one(codes)
         else:
