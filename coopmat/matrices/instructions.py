@@ -1,10 +1,10 @@
-"""The vendors' matrix instructions that OpenCL C reaches, a function each: `library/vendors` has their text.
+"""The vendors' matrix instructions that OpenCL C can use, each as a function; `library/vendors` has their text.
 
     row = INSTRUCTIONS["cm_mma_m16n8k16_f16_f32"]     # float4 cm_mma_m16n8k16_f16_f32(uint4 a, uint2 b, float4 c)
-    text = source(row.family)                         # for the devices that have it: by the instruction itself
+    text = source(row.family)                         # for devices with the instruction: the text uses the instruction
     text = source(row.family, emulated=True)          # for any device with subgroups of row.lanes
 
-All lanes of a subgroup of exactly `lanes` work-items call a function together; it gives A x B + C.
+All lanes of a subgroup of exactly `lanes` work-items must call a function together. The function returns A x B + C.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ generations of devices whose instructions differ, the newest last."""
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """A lane's part of a matrix: `count` registers of the OpenCL C type `element`, as one vector."""
+    """The registers of a lane's part of a matrix: a vector of `count` registers of the OpenCL C type `element`."""
 
     element: str
     count: int
@@ -41,10 +41,12 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A matrix instruction as a function; `a`, `b` and `c` name component types, the result's being `c`.
+    """A matrix instruction, as a function.
 
-    `devices`: the least compute capability ("sm_80"), the extension, or the processors that have it. `citation`: the
-    place in the vendor's document that describes the registers.
+    a, b, c: the names of the component types; the result has the type `c`.
+    lanes: the size of the subgroup.
+    devices: the devices with the instruction: the least compute capability ("sm_80"), the extension, or the processors.
+    citation: the section of the vendor's document that describes the registers.
     """
 
     family: str
@@ -67,8 +69,11 @@ class Instruction:
         return self.a_registers, self.b_registers, self.c_registers
 
     def is_of(self, generation: str) -> bool:
-        """Return whether the devices of a generation have the instruction: NVIDIA's have those of older ones, too, and
-        Intel's differ in the size of their subgroups."""
+        """Return whether devices of a generation have the instruction.
+
+        NVIDIA's devices also have the instructions of older generations. Intel's generations differ in the subgroup
+        size.
+        """
         if self.family == "mma":
             return self.devices[0] <= generation
         if self.family == "dpas":
@@ -82,7 +87,7 @@ class Instruction:
 
     @property
     def layout(self) -> str:
-        """The prefix of the macros of its layout in the family's emulated file."""
+        """The prefix of the macros for the instruction's layout in the family's emulated file."""
         if self.family == "mma":
             return f"MMA_M{self.m}N{self.n}K{self.k}" + "_TF32" * (self.a == "tf32")
         if self.family == "dpas":
@@ -93,7 +98,7 @@ class Instruction:
 
     @property
     def emulated(self) -> str:
-        """Return OpenCL C that defines the function, after `emulated_layouts`."""
+        """The OpenCL C that defines the function; the text of `emulated_layouts` must precede it."""
         types = zip((self.a, self.b, self.c), self.registers, strict=True)
         operands = ", ".join(f"{name}, {registers.element}, {registers.count}" for name, registers in types)
         shape = f"{self.lanes}, {self.m}, {self.n}, {self.k}"
@@ -124,7 +129,7 @@ _SIGNS = (("s8", "s8"), ("s8", "u8"), ("u8", "s8"), ("u8", "u8"))
 
 
 def _registers(types: str) -> tuple[Registers, Registers, Registers]:
-    """Parse registers, such as "uint4 uint2 float4"."""
+    """Parse the registers of A, B and C, such as "uint4 uint2 float4"."""
     a, b, c = (
         Registers(word.rstrip("0123456789"), int(word.lstrip("abcdefghijklmnopqrstuvwxyz") or 1))
         for word in types.split()
@@ -133,7 +138,7 @@ def _registers(types: str) -> tuple[Registers, Registers, Registers]:
 
 
 def _name(prefix: str, shape: tuple[int, int, int], a: str, b: str, c: str) -> str:
-    """Return the function's name, in which A and B are named once if their types are equal."""
+    """Return the function's name; if A and B have the same type, it occurs once."""
     m, n, k = shape
     return "_".join(["cm", prefix, f"m{m}n{n}k{k}", *dict.fromkeys((a, b)), c])
 
@@ -197,7 +202,7 @@ def _wmma(a: str, b: str, c: str, types: str, device: str) -> Instruction:
 
 
 def _wmma_rows() -> Iterator[Instruction]:
-    # The registers of 16 and of 8 bits: RDNA3 has components twice.
+    # The registers of operands of 16 and of 8 bits; RDNA3 holds each component twice.
     for device, wide, narrow in (("gfx11", "uint8", "uint4"), ("gfx12", "uint4", "uint2")):
         for a in ("f16", "bf16"):
             yield _wmma(a, a, "f32", f"{wide} {wide} float8", device)

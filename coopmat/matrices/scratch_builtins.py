@@ -18,7 +18,7 @@ def _uint(*names: str) -> tuple[Parameter, ...]:
     return tuple(Parameter(name, "uint") for name in names)
 
 
-# The signature of each section; `T` is the component type, `V` a vector of as many as the name ends with.
+# section -> signature. `T` is the component type, `V` a vector with the number of components at the end of the name.
 _X, _MASK = (Parameter("x", "T"),), (Parameter("mask", "uint4"),)
 _SECTIONS: dict[str, Signature] = {
     **{what: Signature("uint", ()) for what in ("SIZE", "MAX_SIZE", "LOCAL_ID", "ID", "COUNT", "ENQUEUED_COUNT")},
@@ -35,14 +35,19 @@ _SECTIONS: dict[str, Signature] = {
     "BLOCK_READ": Signature("V", (Parameter("p", "T", "global", const=True),)),
     "BLOCK_WRITE": Signature("void", (Parameter("p", "T", "global"), Parameter("x", "V"))),
 }
-# Values that each lane puts into local memory.
+# section -> number of values that each lane puts into local memory
 _EXCHANGED = {"PICK": 1, "NEIGHBOUR": 2, "FOLD": 1, "ALL_EQUAL": 1, "BALLOT": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table. `more`: parameters after the section's own; `macros`: those of the section. `operation` is
-    that of a FOLD; `integer`: the values are ints, whatever the type in the call is."""
+    """A row of the table of builtins.
+
+    section: the name of the library's section.
+    more: parameters after those of the section's signature.
+    macros: the macros of the section.
+    operation: the operation of a FOLD.
+    """
 
     section: str
     more: tuple[str, ...] = ()
@@ -77,7 +82,7 @@ _RANGES = {
 
 
 def _folds() -> dict[str, Row]:
-    """Return the rows of folds with all prefixes, some of which do not exist."""
+    """Return builtin -> row for reductions and scans with all prefixes; some of these builtins do not exist."""
     rows: dict[str, Row] = {}
     operations = ("add", "mul", "min", "max", "and", "or", "xor", "logical_and", "logical_or", "logical_xor")
     for operation in operations:
@@ -142,8 +147,11 @@ ROWS: Mapping[str, Row] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ScratchBuiltin(FromTemplate):
-    """A subgroup builtin on scalars of `component` (None: without a value). Its parameters are the first of the
-    builtin's. All work-items of the work-group must call it together if it exchanges values."""
+    """A subgroup builtin on scalars of `component` (None: the builtin takes no value).
+
+    The parameters are the first of the builtin's. If the builtin exchanges values, all work-items of the work-group
+    must call it together.
+    """
 
     name: str
     component: ComponentType | None
