@@ -1,4 +1,4 @@
-"""The loops of a function, and the conditions of leaving them."""
+"""The loops of a function and their exit conditions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BRANCHES = frozenset({OP["OpBranch"], _BRANCH_CONDITIONAL, OP["OpSwitch"]})
 
 
 class ControlFlow:
-    """The control flow of the function `code`."""
+    """The control flow graph of the function `code`; `blocks` maps labels to instructions."""
 
     def __init__(self, code: list[Instruction]) -> None:
         self.blocks: dict[int, list[Instruction]] = {}
@@ -25,13 +25,13 @@ class ControlFlow:
                 block.append(item)
 
     def exits(self) -> Iterator[tuple[int, bool]]:
-        """The conditions of leaving a loop, and with which value of them it goes on."""
+        """Yield the exit conditions of all loops, each with the value for which the loop continues."""
         for inside in self.loops.values():
             yield from self.exits_of(inside)
 
     @cached_property
     def loops(self) -> dict[int, set[int]]:
-        """The blocks of each loop, by its first one."""
+        """The header of each loop -> the labels of its blocks."""
         loops_by_header: dict[int, set[int]] = {}
         for latch, header in self._back_edges():
             loops_by_header.setdefault(header, set()).update(self._loop(header, latch))
@@ -55,7 +55,7 @@ class ControlFlow:
         return result
 
     def _back_edges(self) -> Iterator[tuple[int, int]]:
-        """Branches to a block that control came through."""
+        """Yield the back edges, as pairs (latch, header)."""
         entry = next(iter(self.blocks), None)
         visited: set[int] = set()
         path: dict[int, Iterator[int]] = {}
@@ -75,7 +75,7 @@ class ControlFlow:
                     del path[label]
 
     def _loop(self, header: int, latch: int) -> set[int]:
-        """The blocks of a loop: all that lead to its end, back to its head."""
+        """Return the labels of a loop's blocks: the header, and all blocks that reach the latch without it."""
         inside, work = {header}, [latch]
         while work:
             label = work.pop()
@@ -85,7 +85,7 @@ class ControlFlow:
         return inside
 
     def exits_of(self, inside: set[int]) -> Iterator[tuple[int, bool]]:
-        """The same of one loop's blocks."""
+        """Yield the exit conditions of the loop of the blocks `inside`, each with the value that continues the loop."""
         for label in inside:
             end = self.blocks[label][-1]
             if end.opcode == _BRANCH_CONDITIONAL:

@@ -341,10 +341,7 @@ class ScalarMultiply(_Plain):
 
 
 class Length(_Plain):
-    """A function that returns the number of components that this work-item holds: `uint f(void)`.
-
-    These components are the first of the work-item's storage.
-    """
+    """A function that returns how many components, at the start of its storage, a work-item holds: `uint f(void)`."""
 
     section, parameters, result = "LENGTH", "", "uint"
 
