@@ -1,7 +1,8 @@
-"""The choice of the way in which a tree is evaluated: as columns, rows or one vector, whole or in tiles; and of the
-values that are put into private memory first.
+"""The choice of how a tree is evaluated, by counting the cost of candidates.
 
-Candidates are written and their cost is counted (docs/matrix-types.md describes how); the cheapest is chosen.
+A tree is evaluated as columns, rows or one vector, as a whole or in tiles, and some values are first stored in private
+memory. The candidates' code is written and its cost counted (docs/matrix-types.md describes the model). The cheapest
+candidate is chosen.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from .write import body
 if TYPE_CHECKING:
     from .tree import Tree
 
-# Vector operations in straight-line code: beyond these, tiles of the result are loops.
+# The largest number of vector operations in straight-line code; beyond this, tiles of the result are in loops.
 STRAIGHT_LIMIT = 512
-# Fewer are not worth a loop.
+# The smallest number of vector operations for which loops are considered.
 LOOP_LEAST = 96
 
 
@@ -45,7 +46,7 @@ def plan(tree: Tree) -> Plan:
     straight = [_straight(tree, work, axis, narrow) for axis in axes if operations[axis] <= STRAIGHT_LIMIT]
     if straight:
         best = _cheapest(straight)
-        # The order of the lines affects only the registers.
+        # The order of the lines only affects the number of registers.
         total, _ = best.steps[-1].shape(best.axis)
         sizes = {min(size, total) for size in ((2,) if narrow else (2, 4, total))}
         plans += [_by_lines(best, size) for size in sorted(sizes, reverse=True)]
@@ -91,7 +92,7 @@ def _step(term: Term, axis: str, lines: int, span: int) -> Step:
 
 
 def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
-    """Return the lines and lengths of tiles that fill most of the registers, but not all, the largest first."""
+    """Return the (lines, span) of tiles that fill most of the registers, but not all, the largest first."""
     machine = work.machine
     lanes = max(1, machine.register_bits // work.root.element.bits)
     lines, length = Step(work.root, 1, 1).shape(axis)
@@ -107,8 +108,11 @@ def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
 
 
 def _one_vector(tree: Tree) -> Tree | None:
-    """Return the tree as one on matrices of a single column, if all matrices have the same order in memory without
-    gaps, and elements are only combined with those of the same place."""
+    """Return the tree as a tree on matrices of a single column, or None if that is impossible.
+
+    All matrices must have the same order in memory without gaps. Elements may only be combined with elements at the
+    same position.
+    """
     root = tree.root
     if 1 in (root.rows, root.columns):
         return None
@@ -125,7 +129,7 @@ def _one_vector(tree: Tree) -> Tree | None:
             return None
         order.append((term, is_transposed))
         worklist += [(operand, is_transposed != isinstance(term, Transposed)) for operand in term.operands]
-    # Operands before what they are operands of, left before right.
+    # Operands before their users, left before right.
     built: list[Term] = []
     for term, is_transposed in reversed(order):
         if isinstance(term, Object):
@@ -150,7 +154,7 @@ def _as_column(where: InMemory, term: Term, row_major: bool) -> InMemory | None:
     return replace(where, stride=term.rows * term.columns, row_major=False)
 
 
-# --- what is counted before anything is written --------------------------------------------------
+# --- estimates before code is written -------------------------------------------------------------
 
 
 def _where(tree: Tree, term: Object) -> InMemory:
@@ -171,8 +175,11 @@ def _operations(tree: Tree, axis: str) -> int:
 
 
 def _stored(tree: Tree) -> list[Term]:
-    """Return the terms that loops evaluate to private memory, inner terms first: those that must be read once, and
-    operands of which each element is needed more than once and costs more than an access to memory."""
+    """Return the terms that loops first evaluate to private memory, inner terms first.
+
+    These are volatile objects, which must be read once, and operands of which each element is needed more than once and
+    costs more than an access to memory.
+    """
     terms_by_key: dict[int | tuple[int], Term] = {}
     for term in tree.root.walk():
         if isinstance(term, Object) and _where(tree, term).volatile:
@@ -192,8 +199,10 @@ def _stored(tree: Tree) -> list[Term]:
 
 
 def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the inputs that the last step reads and that its stores may change: those that are read only in the places
-    that are stored next, and others."""
+    """Return (exact, disjoint): the inputs of the last step that its stores may change.
+
+    `exact` inputs are only read at the positions that are stored next; `disjoint` are the others.
+    """
     if tree.separate:
         return (), ()
     before = {key_of(term) for term in stored}
@@ -214,7 +223,7 @@ def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[in
 
 
 def _same_order(a: InMemory, b: InMemory) -> bool:
-    """Return whether the same place is the same element, if the strides are the same at run time."""
+    """Return whether the same position is the same element in both, provided that the strides are equal at run time."""
     return (a.element, a.row_major) == (b.element, b.row_major) and (
         None in (a.stride, b.stride) or a.stride == b.stride
     )

@@ -31,13 +31,15 @@ def _parameter(name: str, type_name: str, space: str | None, const: bool, volati
 
 
 def body(plan: Plan, *, checks: bool = True) -> Code:
-    """Return the function's lines, and their cost; `checks` tells whether they include the case of overlapping
-    memory."""
+    """Return the function's lines and their cost.
+
+    `checks` states whether the lines include the case of overlapping memory.
+    """
     code = Code(plan.tree.machine)
     evaluator = Evaluator(plan, code)
     for step in plan.steps[:-1]:
         memory = _array(plan, code, step)
-        # A matrix that must be read once is read in its layout in memory.
+        # A volatile matrix must be read once, so it is read in the order of its memory.
         reading = isinstance(step.term, Object)
         _step(plan, code, evaluator, replace(step, lines=1) if reading else step, memory)
         evaluator.store(step.term, memory)
@@ -45,7 +47,7 @@ def body(plan: Plan, *, checks: bool = True) -> Code:
     out = Memory("out", plan.work.out, last.term.rows, last.term.columns)
     code.cost += _CHECK_COST * len((*plan.exact, *plan.disjoint))
     if plan.disjoint and plan.work.out.space == "private":
-        # A variable on both sides, as in a = a * b: the value is copied once more.
+        # If a variable is on both sides, as in a = a * b, the value is copied once more.
         elements = last.term.rows * last.term.columns
         code.cost += 2 * elements * last.term.element.bits / plan.tree.machine.register_bits
     if not plan.checked or not checks:
@@ -91,7 +93,7 @@ def _step(plan: Plan, code: Code, evaluator: Evaluator, step: Step, out: Memory)
 
 
 def _each(code: Code, total: int, size: int, prefix: str, body: Callable[[Span], None]) -> None:
-    """Write `body` over spans of `size`, in a loop, and over the rest."""
+    """Write `body` in a loop over spans of `size`, and once more for the remainder."""
     even = total // size * size
     if even == size:
         with code.block(""):
@@ -118,8 +120,7 @@ def _copy(plan: Plan, code: Code, step: Step, source: Memory, out: Memory) -> No
 
 
 def _overlap(plan: Plan) -> str:
-    """Return a condition: an input overlaps the destination, in such a way that a store would change what is read
-    later."""
+    """Return the condition under which an input overlaps the destination so that a store would change a later read."""
     tree, tests = plan.work, []
     shapes = {term.number: term for term in tree.root.walk() if isinstance(term, Object)}
     out = Memory("out", tree.out, tree.root.rows, tree.root.columns)
@@ -140,6 +141,6 @@ def _overlap(plan: Plan) -> str:
 
 
 def _range(memory: Memory) -> tuple[str, str]:
-    """Return the addresses of the first element and behind the last."""
+    """Return expressions for the address of the first element, and for the address after the last element."""
     last = memory.address(Place(memory.rows - 1), Place(memory.columns - 1))
     return f"(ulong)({memory.name})", f"(ulong)({last} + 1)"

@@ -1,4 +1,4 @@
-"""The builtins `__builtin_matrix_...`: the number of arguments of each, and the analysis of the call."""
+"""The analysis of calls of the builtins `__builtin_matrix_...`, including the number of their arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _values(c: Context, node: syntax.Call) -> list[Expr]:
 def _transpose(c: Context, name: str, node: syntax.Call) -> Expr:
     (e,) = _values(c, node)
     m = matrix_argument(c, e)
-    # The padding stays, and so does what it is behind.
+    # The result keeps the padding, and also the layout.
     result = ConstantMatrixType(m.element, m.columns, m.rows, m.layout, m.padding)
     return typed.MatrixTranspose(node.span, make(c, result, node.span), e)
 
@@ -79,7 +79,7 @@ def _insert(c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _part_of(m: ConstantMatrixType, which: str) -> tuple[int, tuple[int, int]]:
-    """Return the number of rows (columns), and the shape of one."""
+    """Return the number of rows (or columns), and the shape of one of them."""
     return (m.rows, (1, m.columns)) if which == "row" else (m.columns, (m.rows, 1))
 
 

@@ -1,4 +1,4 @@
-"""Loads and stores of matrices in memory: the pointer, the shape, the stride."""
+"""The analysis of loads and stores of matrices in memory: the pointer, the shape, the stride."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .types import check_element, extent, make
 
 
 def load(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
-    """Analyse a load: the arguments are the pointer, the rows, the columns and optionally the stride."""
+    """Analyse a load; the arguments are the pointer, the rows, the columns and optionally the stride."""
     shape = {"rows": 0, "columns": 0}
 
     def count(what: str, position: int) -> None:
@@ -43,7 +43,7 @@ def load(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def store(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
-    """Analyse a store: the arguments are the matrix, of any layout, the pointer and optionally the stride."""
+    """Analyse a store; the arguments are the matrix, of any layout, the pointer and optionally the stride."""
     matrix: Expr | None = None
     where: Expr | None = None
     stride: Expr | None = None
@@ -93,7 +93,7 @@ def _check_target(c: Context, where: Expr, matrix: Expr) -> None:
 
 
 def _stride(c: Context, node: syntax.Call, position: int, least: int, row_major: bool) -> Expr:
-    """Return the argument at `position` as a size_t, or its default; `least` is the length of a column (row)."""
+    """Return the stride argument at `position` as a size_t, or its default `least`, the length of a column (or row)."""
     if len(node.arguments) <= position:
         return IntConst(node.span, ULONG, least)
     e = rvalue(c.analyse(node.arguments[position]))
