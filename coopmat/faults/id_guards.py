@@ -1,12 +1,12 @@
 """Hides values derived from a work-item's id from a device's compiler, which compiles their comparisons wrongly.
 
 Intel's CPU runtime (2026.2) turns guards such as `if (get_global_id(0) < n)` into bounds of its loops over work-items.
-If a guard has more than an id, as in `39 - l >= 16 * g`, the sign may be wrong, in this kernel or in those after it in
-the program. The kernel then executes stores that the guard excludes. For `16 * g + l > n && n <= G`, one work-item too
-few runs. For `G == 24`, or `l == 16 - 8 * g`, work-items run that do not exist. The compiler also turns orders into
-equalities, as in `G > 2 && G <= 3`. Intel's compiler does the same from OpenCL C. A value that has passed through an
-exclusive or does not become a bound. This costs time, so the order of an id and a value that is not derived from ids is
-not changed.
+If a guard has more than an id, as in `39 - l >= 16 * g`, the runtime may get the sign wrong. The fault affects this
+kernel, which then executes stores that the guard excludes, or later kernels of the program. For `16 * g + l > n && n <=
+G`, one work-item too few runs. For `G == 24`, or `l == 16 - 8 * g`, work-items run that do not exist. The compiler also
+turns orders into equalities, as in `G > 2 && G <= 3`. Intel's compiler does the same from OpenCL C. A value that has
+passed through an exclusive or does not become a bound. This costs time, so the order of an id and a value that is not
+derived from ids is not changed.
 
 The compiler reads a large unsigned bound as negative, as in `get_global_id(0) < n` with an int below 0. No id has more
 than 62 bits, so the bound is masked to 62 bits.

@@ -1,8 +1,8 @@
 """Hides the number of a matrix's components from a device's compiler, which crashes on certain numbers.
 
-Intel's CPU runtime (2026.2) crashes while it vectorises an innermost loop over the components of a lowered matrix,
-stored as an array of vectors, that calls a builtin. It crashes with 80, 96, 112 or 160 components, not with powers of
-two. If the number is unknown, the runtime vectorises the loop and adds another for the remainder.
+A lowered matrix is stored as an array of vectors. Intel's CPU runtime (2026.2) crashes while it vectorizes an innermost
+loop over the components that calls a builtin. It crashes with 80, 96, 112 or 160 components, not with powers of two. If
+the number is unknown, the runtime vectorizes the loop and adds another for the remainder.
 """
 
 from __future__ import annotations

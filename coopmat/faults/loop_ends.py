@@ -1,6 +1,6 @@
 """Hides narrow counters in the exit conditions of loops from a device's compiler, which counts in a wider type.
 
-Intel's CPU runtime (2026.2) vectorises `uchar k = 3; do { ... } while (++k != n);` as if the counter did not wrap after
+Intel's CPU runtime (2026.2) vectorizes `uchar k = 3; do { ... } while (++k != n);` as if the counter did not wrap after
 255 to meet the bound: the loop runs some 2 ** 30 times instead of 255. Intel's compiler does the same from OpenCL C. A
 loop to an inclusive bound, `short k = n; k >= 0`, may never end. A counter that has passed through an exclusive or is
 compiled correctly. Loops of ints, and to exclusive bounds, are not changed.

@@ -1,9 +1,9 @@
 """Hides the initial value of loop counters that may wrap from a device's compiler, which miscounts such loops.
 
-Intel's CPU runtime (2026.2) vectorises `for (uint k = 0; k <= n; k++)`. If n is the largest uint, the loop never ends;
+Intel's CPU runtime (2026.2) vectorizes `for (uint k = 0; k <= n; k++)`. If n is the largest uint, the loop never ends;
 a check before the vector loop handles this. But if the loop starts at the constant 0, the remaining scalar iterations
 then start at 1. Intel's compiler does the same from OpenCL C. If the initial value is a volatile variable's, which the
-compiler cannot see, the result is correct and the loop is still vectorised. The cost is one memory access.
+compiler cannot see, the result is correct and the loop is still vectorized. The cost is one memory access.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class ControlFlow:
                     del path[label]
 
     def _loop(self, header: int, latch: int) -> set[int]:
-        """Return the labels of a loop's blocks: the header, and all blocks that reach the latch without it."""
+        """Return the labels of a loop: the header, and the blocks that reach the latch without passing through it."""
         inside, work = {header}, [latch]
         while work:
             label = work.pop()

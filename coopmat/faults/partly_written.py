@@ -1,9 +1,9 @@
 """Initialises private memory that a device's compiler may find unwritten, in kernels that exchange values in subgroups.
 
-Consider a kernel that writes an array in some lanes, `if (l < 5)`, and reads it in all lanes in a loop after a
-broadcast or shuffle. Intel's CPU runtime (2026.2) generates code for a single lane: the kernel stores the value of lane
-0, or crashes, even if the other lanes' values are never used. Memory that is initialised with zeros is read correctly
-in all lanes.
+Consider a kernel that writes an array in some lanes, `if (l < 5)`. After a broadcast or shuffle, all lanes read the
+array in a loop. Intel's CPU runtime (2026.2) generates code for a single lane: the kernel stores the value of lane 0,
+or crashes, even if the other lanes' values are never used. Memory that is initialised with zeros is read correctly in
+all lanes.
 """
 
 from __future__ import annotations

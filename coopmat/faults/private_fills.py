@@ -1,9 +1,9 @@
 """Prevents a device's compiler from removing stores to private memory that holds only constants.
 
-Intel's CPU runtime (2026.2) vectorises a kernel with private memory that is filled with constants and then read at
-calculated addresses, `m[i]`. Unless the declared element type of the memory is the type of the reads, the later
-elimination of dead stores misses these reads, which then return earlier contents. A single store of another value to
-the variable is enough to keep all stores. A variable that is only copied once from constant memory is replaced by that
+Intel's CPU runtime (2026.2) vectorizes a kernel with private memory that is filled with constants and then read at
+calculated addresses, `m[i]`. If the declared element type of the memory is not the type of the reads, the later
+elimination of dead stores misses these reads. They then return earlier contents. A single store of another value to the
+variable is enough to keep all stores. A variable that is only copied once from constant memory is replaced by that
 memory. Volatile stores are kept.
 """
 

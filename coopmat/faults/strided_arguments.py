@@ -1,10 +1,10 @@
 """Hides strided elements in arguments of builtins from a device's compiler, which crashes on them.
 
-Intel's CPU runtime (2026.2) crashes while it vectorises `for (i = 0; i < n; i++) z[i] = fabs(x[2 * i]);`, if no other
+Intel's CPU runtime (2026.2) crashes while it vectorizes `for (i = 0; i < n; i++) z[i] = fabs(x[2 * i]);`, if no other
 access may alias the loads: it loads the elements of several iterations together, and the call does not find its
 element. Intel's compiler crashes if the loop stores nothing, `s += fabs(x[2 * i])`. An exclusive or with an opaque zero
-between the element and the call prevents both crashes; the loop is still vectorised. Kernels that read an id are
-vectorised over their work-items instead of their loops. Elements that are vectors are not affected.
+between the element and the call prevents both crashes; the loop is still vectorized. Kernels that read an id are
+vectorized over their work-items instead of their loops. Elements that are vectors are not affected.
 """
 
 from __future__ import annotations

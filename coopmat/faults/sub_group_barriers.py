@@ -1,9 +1,9 @@
 """Calls of the builtin `sub_group_barrier` in place of barriers of subgroups, which a device compiles wrongly.
 
 Intel's CPU runtime (2026.2) executes OpControlBarrier of scope Subgroup as a barrier of the work-group. If only some of
-the subgroups reach the instruction, as in `if (get_sub_group_id() != 0) sub_group_barrier(...)`, values are lost, and
-subgroups execute branches that they should not take. The builtin, which the runtime's library provides, is correct.
-Other devices have no such function to link with.
+the subgroups reach the instruction, as in `if (get_sub_group_id() != 0) sub_group_barrier(...)`, values are lost.
+Subgroups may even execute branches that they should not take. The builtin, which the runtime's library provides, is
+correct. Other devices have no such function to link with.
 """
 
 from __future__ import annotations

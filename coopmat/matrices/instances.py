@@ -13,10 +13,10 @@ from .strategies import Target
 from .variants import ComponentType, Layout, MatrixType, Use
 
 # Limits for unrolling, in steps: multiply-adds, of vectors if the lowering has them, or accesses. Beyond UNROLL_LIMIT
-# the loop over K is not unrolled, beyond BODY_LIMIT no loop is. The time of LLVM and of the device's compiler grows
-# faster than the code, to minutes at 4096 accesses, and unrolling gains nothing if the values do not fit registers:
-# 32x32x32 runs 0.8 to 1.1 times as fast with loops, and is built five times as fast. SCALAR_LIMIT is for scalars in
-# subgroups: the device's compiler vectorizes them, which takes longer.
+# the loop over K is not unrolled, beyond BODY_LIMIT no loop is. LLVM's and the device compiler's time grows faster than
+# the code: minutes for 4096 accesses. Unrolling gains nothing if the values do not fit registers: with loops, 32x32x32
+# runs 0.8 to 1.1 times as fast and builds five times as fast. SCALAR_LIMIT is for scalars in subgroups: the device's
+# compiler vectorizes them, which takes longer.
 UNROLL_LIMIT = 1024
 BODY_LIMIT = 512
 SCALAR_LIMIT = 128

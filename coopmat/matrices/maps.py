@@ -99,9 +99,9 @@ class OperandFunction(Written):
 class Map(OfMatrix):
     """A function that maps a function over a matrix: `void f(private T *out, const private T *x0, ...)`.
 
-    Component (r, c) of the result is `function`, by its name in the library's text, of r, c and the components (r, c)
-    of the `operands` operands. With `wide`, `function` takes as many components of a row as a vector has, and c is the
-    column of the first.
+    Component (r, c) of the result is `function` of r, c and the components (r, c) of the `operands` operands.
+    `function` is a name in the library's text. With `wide`, `function` takes as many components of a row as a vector
+    has, and c is the column of the first.
     """
 
     function: str

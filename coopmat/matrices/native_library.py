@@ -270,8 +270,8 @@ class ComponentWise(Function):
 class StagedMap(Function):
     """A function that maps a function over a matrix: `M f(M x0, ..., local T *tiles)`.
 
-    Component (r, c) of the result is `function` of r, c and the components (r, c) of the `operands` operands, each of
-    which has a tile.
+    Component (r, c) of the result is `function` of r, c and the components (r, c) of the `operands` operands. Each
+    operand has a tile.
     """
 
     matrix: MatrixType

@@ -93,7 +93,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 # LLVM's pipelines assume that odd widths and vectors are legal or get legalized. The SPIR-V backend has integers of 8,
-# 16, 32 and 64 bits and vectors of 2, 3, 4, 8 and 16 components, and silently compiles an i33 as an i64. These options
+# 16, 32 and 64 bits and vectors of 2, 3, 4, 8 and 16 components. It silently compiles an i33 as an i64. These options
 # disable the transformations that make such types. The last option permits long names: LLVM cuts names at 1,024 bytes
 # and then confuses those with an equal beginning.
 LLVM_OPTIONS = (

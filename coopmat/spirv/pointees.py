@@ -1,6 +1,6 @@
 """The pointee types that atomics, event waits, and OpenCL.std's vector loads and stores require of pointers.
 
-LLVM's passes drop a `getelementptr` whose indices are all zero, and the backend (LLVM 22.1) casts a pointer for one use
+LLVM's passes drop a `getelementptr` whose indices are all zero. The backend (LLVM 22.1) casts a pointer for one use
 only, or not at all. An operand may therefore point to a whole array, a structure or an object of another type instead
 of the value accessed.
 """

@@ -232,8 +232,8 @@ def target_env_for(spirv_version: str, spirv: bytes = b"") -> str:
 def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> list[str] | None:
     """Run spirv-val: return None if it accepts the module, and otherwise its messages.
 
-    Raise ToolsMissing if no usable spirv-val is found, ToolError if it cannot be run, and budgets.Exceeded if a type
-    has more members than spirv-val can check in time.
+    Raise ToolsMissing if no usable spirv-val is found, and ToolError if it cannot be run. Raise budgets.Exceeded if a
+    type has more members than spirv-val can check in time.
     """
     tools = tools or need_tools()
     with contextlib.suppress(MalformedModule, Refused):

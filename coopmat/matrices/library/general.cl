@@ -18,9 +18,8 @@
 //   CM_W_OF(x), CM_T_OF(x)        a component as the integer that is sent to other lanes, and the reverse conversion
 //
 // All lanes must call the multiply-add, a transpose and stores to private and local memory together. `out` may be any
-// of the inputs. Functions read their lane id once. Otherwise, if loops are not unrolled, Intel's CPU compiler omits
-// lanes of a store after a component-wise operation whose condition and address read the lane id again
-// (docs/backend.md).
+// of the inputs. Functions read their lane id once. If the condition and the address of a store read it again after a
+// component-wise operation, Intel's CPU compiler omits lanes in loops that are not unrolled (docs/backend.md).
 
 #ifdef CM_PROLOGUE
 #define CM_FUNCTION static inline __attribute__((always_inline))

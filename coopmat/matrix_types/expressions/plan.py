@@ -177,8 +177,8 @@ def _operations(tree: Tree, axis: str) -> int:
 def _stored(tree: Tree) -> list[Term]:
     """Return the terms that loops first evaluate to private memory, inner terms first.
 
-    These are volatile objects, which must be read once, and operands of which each element is needed more than once and
-    costs more than an access to memory.
+    Volatile objects are stored, because they must be read once. An operand is stored if each element is needed more
+    than once and costs more than an access to memory.
     """
     terms_by_key: dict[int | tuple[int], Term] = {}
     for term in tree.root.walk():

@@ -1,6 +1,7 @@
-// AMD's matrix instruction v_wmma_* of RDNA3 (gfx11) and RDNA4 (gfx12), with a function for each type, by the builtins
-// of clang, on which AMD's OpenCL C compiler is based. Waves have 32 lanes. Registers are VGPRs of 32 bits; components
-// are packed from the lowest bits on. On RDNA3, two lanes, l and l + 16, have each row of A and column of B.
+// AMD's matrix instruction v_wmma_* of RDNA3 (gfx11) and RDNA4 (gfx12), with a function for each type. The functions
+// use the builtins of clang, on which AMD's OpenCL C compiler is based. Waves have 32 lanes. Registers are VGPRs of 32
+// bits; components are packed from the lowest bits on. On RDNA3, two lanes, l and l + 16, have each row of A and column
+// of B.
 //
 // "RDNA3 Instruction Set Architecture", "Wave Matrix Multiply Accumulate (WMMA)"; "RDNA4 Instruction Set Architecture",
 // the section of the same name.
