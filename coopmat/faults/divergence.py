@@ -24,10 +24,11 @@ class Sources:
     code: list[Instruction]
     values: set[int] = field(default_factory=set)
     operands: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """By value: the ids that it is calculated from."""
+    """Value -> ids of the operands of its instruction."""
 
     @classmethod
     def of(cls, scope: Globals, code: list[Instruction], results: Iterable[int]) -> Sources:
+        """Return the values on which `results` depend, in the function `code`."""
         sources = cls(scope, code)
         stored: dict[int, list[int]] = {}
         for item in code:
@@ -44,6 +45,7 @@ class Sources:
         return sources
 
     def _operands(self, value: int) -> tuple[int, ...]:
+        """Return the ids of the operands of the instruction that defines a value."""
         item = self.scope.definitions.get(value)
         if item is None or item.result_type is None:
             return ()

@@ -46,10 +46,10 @@ class _Id:
     """The relation of a value to a work-item's id."""
 
     root: Root | None
-    """The id that it is, in any type; None of what is calculated from ids."""
+    """The id whose value this is, in any type; None if the value is calculated from ids."""
 
     is_own: bool = False
-    """Whether it is a work-item's id for certain, and not below 0."""
+    """Whether the value is certainly a work-item's id, and not negative."""
 
 
 class IdGuards:
@@ -166,12 +166,14 @@ class IdGuards:
         return item.opcode == _WIDENED
 
     def _without_sign(self, bound: int, out: list[Instruction]) -> int:
+        """Append a bitwise and to `out` that clears the bound's upper bits, and return its id."""
         kind = self._globals.kind_of(bound)
         mask = self._globals.constant(kind, 0xFFFFFFFF, (1 << (_ID_BITS - 32)) - 1)
         out.append(self._globals.calculated(_AND, kind, bound, mask))
         return out[-1].result or 0
 
     def _uses(self, item: Instruction, values: dict[int, _Id]) -> bool:
+        """Return whether one of the instruction's operands is among the values."""
         if values.keys().isdisjoint(item.operands):
             return False
         positions = id_positions(item, self._globals.definitions)

@@ -45,6 +45,7 @@ class LoopConditions:
         return out
 
     def _turned(self, condition: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
+        """Append to `out` a condition that equals `condition` and depends on an opaque zero; return its id."""
         scope, kind = self._globals, self._globals.kind_of(condition)
         if scope.definitions[kind].opcode != _TYPE_BOOL:
             out.append(scope.calculated(_XOR, kind, condition, zeros.turning(kind, out)))
@@ -68,9 +69,11 @@ class LoopConditions:
                 yield from (item for item in at[label] if item.operands[0] in divergent - variant)
 
     def _is_condition(self, item: Instruction) -> bool:
+        """Return whether an instruction branches or selects by a scalar condition."""
         return item.opcode in _CONDITIONS and self._is_scalar(item.operands[0])
 
     def _is_scalar(self, value: int) -> bool:
+        """Return whether a value is a bool or an integer."""
         kind = self._globals.kind_of(value)
         return self._globals.definitions[kind].opcode in (_TYPE_BOOL, OP["OpTypeInt"])
 

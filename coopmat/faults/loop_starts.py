@@ -140,6 +140,7 @@ class _Function:
                 yield from self._zeros_of([(store, 1) for store in stores], contradicted)
 
     def _zeros_of(self, values: list[Start], wrap: int) -> Iterator[Start]:
+        """Yield the zeros among a counter's initial values and steps, if one of its steps may wrap."""
         steps = {value for item, at in values if self.owner.is_sum(value := item.operands[at])}
         if steps and not all((step, wrap) in self.owner.exact for step in steps):
             yield from ((item, at) for item, at in values if self.owner.is_zero(item.operands[at]))

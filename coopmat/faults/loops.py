@@ -39,6 +39,7 @@ class ControlFlow:
 
     @cached_property
     def after(self) -> dict[int, list[int]]:
+        """Label -> labels of the successors."""
         return {
             label: list(dict.fromkeys(word for word in block[-1].operands if word in self.blocks))
             if block and block[-1].opcode in _BRANCHES
@@ -48,6 +49,7 @@ class ControlFlow:
 
     @cached_property
     def _before(self) -> dict[int, list[int]]:
+        """Label -> labels of the predecessors."""
         result: dict[int, list[int]] = {label: [] for label in self.blocks}
         for label, targets in self.after.items():
             for target in targets:

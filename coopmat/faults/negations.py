@@ -50,6 +50,7 @@ class Negations:
         return out
 
     def _hide_constants(self, item: Instruction, zeros: OpaqueZeros) -> None:
+        """Replace constants of negations among the operands by opaque values, in place."""
         operands = list(item.operands)
         for at in id_positions(item, self._globals.definitions):
             value = operands[at]
@@ -60,11 +61,13 @@ class Negations:
         item.operands = tuple(operands)
 
     def _is_floating(self, value: int) -> bool:
+        """Return whether a value is a floating-point number or a vector of them."""
         shape = self._globals.shape(value)
         return shape is not None and self._globals.is_floating(shape[0])
 
     @cached_property
     def _has_barriers(self) -> bool:
+        """Whether the module, or a module with which it may be linked, has barriers or group operations."""
         code = self._globals.module.instructions
         if not any(item.opcode == OP["OpEntryPoint"] for item in code):
             return True

@@ -35,6 +35,7 @@ class Globals:
 
     @cached_property
     def definitions(self) -> dict[int, Instruction]:
+        """Each id -> its defining instruction, including new instructions."""
         return dict(self.module.definitions())
 
     def calculated(self, opcode: int, kind: int, *operands: int) -> Instruction:
@@ -45,15 +46,18 @@ class Globals:
 
     @cached_property
     def _entry_points(self) -> frozenset[int]:
+        """The ids of the kernels."""
         code = self.module.instructions
         return frozenset(item.operands[1] for item in code if item.opcode == OP["OpEntryPoint"])
 
     @cached_property
     def _id_variables(self) -> frozenset[int]:
+        """The variables that hold ids of a work-item."""
         decorations = (i.operands for i in self.module.instructions if i.opcode == OP["OpDecorate"])
         return frozenset(words[0] for words in decorations if words[1] == _BUILT_IN and words[2] in _IDS)
 
     def is_kernel(self, function: list[Instruction]) -> bool:
+        """Return whether a function is a kernel."""
         return function[0].result in self._entry_points
 
     def is_id_variable(self, pointer: int) -> bool:
@@ -87,9 +91,11 @@ class Globals:
         return self._find("OpTypePointer", None, _STORAGE_FUNCTION, pointee)
 
     def null(self, kind: int) -> int:
+        """Return the id of the null constant of a type."""
         return self._find("OpConstantNull", kind)
 
     def constant(self, kind: int, *words: int) -> int:
+        """Return the id of a constant of a type."""
         return self._find("OpConstant", kind, *words)
 
     def kind_of(self, value: int) -> int:
@@ -128,6 +134,7 @@ class Globals:
         return kind.operands[0] if kind is not None and kind.opcode == _TYPE_INT else None
 
     def _find(self, name: str, kind: int | None, *operands: int) -> int:
+        """Return the id of a type or constant; add it if it does not exist."""
         key = OP[name], kind, operands
         if key not in self._ids:
             self._ids[key] = self.module.new_id()
@@ -159,6 +166,7 @@ class OpaqueZeros:
         return self._opaque(self._globals.kind_of(constant), constant)
 
     def _opaque(self, kind: int, constant: int, number: int = 0) -> int:
+        """Return the id of a volatile variable's value that equals `constant`."""
         if (constant, number) not in self._values:
             variable, value = self._globals.module.new_id(), self._globals.module.new_id()
             pointer = self._globals.pointer(kind)

@@ -41,12 +41,15 @@ class PartlyWritten:
 
     @cached_property
     def _has_exchanges(self) -> bool:
+        """Whether the module has instructions of groups or subgroups."""
         return any(item.name.startswith(("OpGroup", "OpSubgroup")) for item in self._globals.module.instructions)
 
     def _pointee(self, memory: Memory) -> int:
+        """Return the id of a variable's type."""
         return self._globals.definitions[self._globals.kind_of(memory.variable)].operands[1]
 
     def _store(self, memory: Memory) -> Instruction:
+        """Return a store of zeros to a variable."""
         return instruction("OpStore", memory.variable, self._globals.null(self._pointee(memory)))
 
     def _is_aggregate(self, memory: Memory) -> bool:

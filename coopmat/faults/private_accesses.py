@@ -24,9 +24,9 @@ class Memory:
     reads: list[Instruction] = field(default_factory=list)
     writes: list[Instruction] = field(default_factory=list)
     is_known: bool = True
-    """Whether these are all accesses to it."""
+    """Whether `reads` and `writes` are all accesses to the variable."""
     addresses: dict[int, bool] = field(default_factory=dict)
-    """Pointers into it, and whether their offsets are calculated."""
+    """Pointer into the variable -> whether its offset is calculated."""
 
 
 def memories(scope: Globals, code: list[Instruction]) -> list[Memory]:
@@ -64,5 +64,6 @@ def _use(scope: Globals, item: Instruction, by_pointer: dict[int, Memory]) -> No
 
 
 def is_constant(scope: Globals, value: int) -> bool:
+    """Return whether a value is a constant of any kind, or undefined."""
     item = scope.definitions.get(value)
     return item is not None and (item.name.startswith("OpConstant") or item.name == "OpUndef")

@@ -33,6 +33,7 @@ class PrivateFills:
         return code
 
     def _is_endangered(self, memory: Memory) -> bool:
+        """Return whether all stores to a variable are constants, and it is read at a calculated address."""
         if len(memory.writes) == 1 and memory.writes[0].opcode in COPIES:
             return False
         is_read_anywhere = any(memory.addresses[item.operands[0]] for item in memory.reads)

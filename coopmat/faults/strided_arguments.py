@@ -51,10 +51,12 @@ class StridedArguments:
         return out
 
     def _is_call(self, item: Instruction) -> bool:
+        """Return whether the device's compiler turns an instruction into a call."""
         return item.opcode == _BUILTIN or item.result in self._called
 
     @cached_property
     def _called(self) -> frozenset[int]:
+        """The results of conversions that the device's compiler turns into calls."""
         code = self._globals.module.instructions
         return frozenset(i.operands[0] for i in code if i.opcode == _DECORATE and i.operands[1] in _CALLED)
 
@@ -83,6 +85,7 @@ class StridedArguments:
         return any(self._is_step(definitions.get(word), index.result) for word in index.operands[::2])
 
     def _is_step(self, item: Instruction | None, counter: int | None) -> bool:
+        """Return whether an instruction adds 1 to a counter."""
         if item is None or item.opcode != _ADD or counter not in item.operands:
             return False
         steps = (self._globals.definitions[word].operands for word in item.operands if self._globals.is_constant(word))
@@ -103,6 +106,7 @@ class StridedArguments:
             yield from flow.blocks[label]
 
     def _hidden(self, value: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
+        """Append to `out` an opaque copy of a scalar, and return its id; return other values unchanged."""
         shape = self._globals.shape(value)
         if shape is None or shape[2] > 1:
             return value

@@ -24,6 +24,7 @@ def _tile(rows: int, columns: int, lanes: str, slots: str = "", copies: int = 1)
 
 
 def _digits(text: str) -> tuple[Digit, ...]:
+    """Parse a text of digits; see `_tile`."""
     digits = []
     for word in text.split():
         size, _, step = word[1:].partition("*")
@@ -116,6 +117,7 @@ def _group(row: Instruction) -> tuple[object, ...]:
 
 
 def _product(rows: tuple[Instruction, ...]) -> FragmentProduct:
+    """Return the `Product` of instructions that differ only in the component types of A and B."""
     row = rows[0]
     a, b, c = (tuple(dict.fromkeys(getattr(each, operand) for each in rows)) for operand in "abc")
     if row.c == "s32":

@@ -40,6 +40,8 @@ class Term:
 
 
 def _printed(symbol: str, neutral: int, *, reflected: bool = False) -> Callable[[Term, object], Number]:
+    """Return the method of `Term` for a binary operator; `neutral` is the right operand without effect."""
+
     def operate(x: Term, y: object) -> Number:
         if y == neutral and not (reflected and symbol in "-/"):
             return x
@@ -128,6 +130,7 @@ class Holding(ABC):
 
 @lru_cache(maxsize=4096)
 def _lie_alike(x: Holding, y: Holding) -> bool:
+    """Return whether two layouts put each component into the same lane and slot, by comparing all slots."""
     shape = x.lanes, x.slots
     if (x.rows, x.columns, *shape) != (y.rows, y.columns, y.lanes, y.slots):
         return False
@@ -189,6 +192,7 @@ class Digit:
 
     @property
     def counts_copies(self) -> bool:
+        """Whether the digit counts copies of the same component."""
         return not (self.row or self.column)
 
 
@@ -225,6 +229,7 @@ class Tile:
         return prod(digit.size for digit in self.slots)
 
     def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
+        """Return the row and the column of a lane's slot in the tile."""
         row: Number = 0
         column: Number = 0
         for number, digits in ((lane, self.lanes), (slot, self.slots)):
@@ -234,6 +239,8 @@ class Tile:
         return row, column
 
     def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
+        """Return the lane and the slot that hold a component of the tile; if there are copies, the first lane."""
+
         def number(digits: tuple[Digit, ...]) -> Number:
             value: Number = 0
             for digit, weight in zip(digits, _weights(digits), strict=True):
@@ -245,6 +252,7 @@ class Tile:
         return number(self.lanes), number(self.slots)
 
     def first_lane(self, lane: Number) -> Number:
+        """Return the first of the lanes that hold the same components as `lane`."""
         if self.copies == 1:
             return lane
         digits = zip(_digits(lane, self.lanes), _weights(self.lanes), strict=True)
@@ -263,6 +271,7 @@ def _count(digits: list[tuple[int, int]]) -> int:
 
 
 def _weights(digits: tuple[Digit, ...]) -> list[int]:
+    """Return the weight of each digit: the product of the sizes of the lower digits."""
     return [prod(digit.size for digit in digits[:i]) for i in range(len(digits))]
 
 

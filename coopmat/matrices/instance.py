@@ -25,6 +25,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
+    """The result type and the parameters of a library function."""
+
     returns: str
     parameters: tuple[Parameter, ...]
 

@@ -18,8 +18,11 @@ _CDNA = ("gfx908", "gfx90a", "gfx942")
 FAMILIES = MappingProxyType(
     {"mma": ("sm_75", "sm_80", "sm_89"), "wmma": ("gfx11", "gfx12"), "mfma": _CDNA, "dpas": ("dg2", "pvc")}
 )
-"""The files of `library/vendors`: NVIDIA's mma.sync, AMD's v_wmma of RDNA and v_mfma of CDNA, Intel's dpas; with the
-generations of devices whose instructions differ, the newest last."""
+"""Family -> generations of devices whose instructions differ, the newest last.
+
+The families are NVIDIA's mma.sync, AMD's v_wmma of RDNA and v_mfma of CDNA, and Intel's dpas. Each has a file in
+`library/vendors`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Registers:
 
     @property
     def opencl_c(self) -> str:
+        """The type of the vector of registers in OpenCL C."""
         return self.element if self.count == 1 else f"{self.element}{self.count}"
 
     @property
@@ -66,6 +70,7 @@ class Instruction:
 
     @property
     def registers(self) -> tuple[Registers, Registers, Registers]:
+        """The registers of A, of B and of the accumulator."""
         return self.a_registers, self.b_registers, self.c_registers
 
     def is_of(self, generation: str) -> bool:
@@ -82,6 +87,7 @@ class Instruction:
 
     @property
     def signature(self) -> str:
+        """The head of the function in OpenCL C."""
         a, b, c = (registers.opencl_c for registers in self.registers)
         return f"{c} {self.name}({a} a, {b} b, {c} c)"
 
@@ -122,6 +128,7 @@ def emulated_layouts(family: str) -> str:
 
 
 def _text(name: str) -> str:
+    """Return the text of a file in library/vendors."""
     return (files(__package__) / "library" / "vendors" / name).read_text(encoding="utf-8")
 
 
@@ -144,12 +151,14 @@ def _name(prefix: str, shape: tuple[int, int, int], a: str, b: str, c: str) -> s
 
 
 def _mma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, device: str, section: str) -> Instruction:
+    """Return the row of an mma of NVIDIA."""
     citation = f"PTX ISA, Matrix Fragments for mma.{section}"
     name = _name("mma", shape, a, b, c)
     return Instruction("mma", name, *shape, a, b, c, 32, *_registers(types), (device,), citation)
 
 
 def _mma_rows() -> Iterator[Instruction]:
+    """Yield the rows of NVIDIA's instructions."""
     for c, types in (("f32", "uint2 uint float4"), ("f16", "uint2 uint uint2")):
         yield _mma((16, 8, 8), "f16", "f16", c, types, "sm_75", "m16n8k8")
     for a, b in _SIGNS:
@@ -175,12 +184,14 @@ DPAS = "cl_intel_subgroup_matrix_multiply_accumulate"
 
 
 def _dpas(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, extension: str = DPAS) -> Instruction:
+    """Return the row of a dpas of Intel."""
     name = _name("dpas", shape, a, b, c)
     citation = f"{extension}, New OpenCL C Functions"
     return Instruction("dpas", name, *shape, a, b, c, shape[1], *_registers(types), (extension,), citation)
 
 
 def _dpas_rows() -> Iterator[Instruction]:
+    """Yield the rows of Intel's instructions."""
     for n, signed in ((8, "int"), (16, "short")):
         for m in (1, 2, 4, 8):
             count = str(m) if m > 1 else ""
@@ -195,6 +206,7 @@ def _dpas_rows() -> Iterator[Instruction]:
 
 
 def _wmma(a: str, b: str, c: str, types: str, device: str) -> Instruction:
+    """Return the row of a wmma of AMD's RDNA."""
     guide = {"gfx11": "RDNA3", "gfx12": "RDNA4"}[device]
     citation = f"{guide} Instruction Set Architecture, Wave Matrix Multiply Accumulate (WMMA)"
     name = _name(f"wmma_{device}", (16, 16, 16), a, b, c)
@@ -202,6 +214,7 @@ def _wmma(a: str, b: str, c: str, types: str, device: str) -> Instruction:
 
 
 def _wmma_rows() -> Iterator[Instruction]:
+    """Yield the rows of the instructions of AMD's RDNA."""
     # The registers of operands of 16 and of 8 bits; RDNA3 holds each component twice.
     for device, wide, narrow in (("gfx11", "uint8", "uint4"), ("gfx12", "uint4", "uint2")):
         for a in ("f16", "bf16"):
@@ -214,6 +227,7 @@ def _wmma_rows() -> Iterator[Instruction]:
 
 
 def _mfma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, devices: tuple[str, ...]) -> Instruction:
+    """Return the row of an mfma of AMD's CDNA."""
     guide = f"CDNA{1 + _CDNA.index(devices[-1])}"
     citation = f"{guide} Instruction Set Architecture, Matrix Arithmetic Instructions"
     return Instruction(
@@ -222,6 +236,7 @@ def _mfma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, devic
 
 
 def _mfma_rows() -> Iterator[Instruction]:
+    """Yield the rows of the instructions of AMD's CDNA."""
     for size, count in ((16, 4), (32, 16)):
         most = 16 if size == 16 else 8
         for a, k, registers, devices in (
@@ -241,4 +256,4 @@ def _mfma_rows() -> Iterator[Instruction]:
 INSTRUCTIONS = MappingProxyType(
     {row.name: row for rows in (_mma_rows(), _dpas_rows(), _wmma_rows(), _mfma_rows()) for row in rows}
 )
-"""The rows by their function's name."""
+"""The name of a function -> its row."""

@@ -84,6 +84,7 @@ def prologue(strategy: Strategy) -> str:
 
 
 def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
+    """Add the text of an instance's function, and of the functions that it calls, to `parts` (name -> text)."""
     if instance.function_name in parts:
         return
     for callee in instance.needs(target):
@@ -95,6 +96,7 @@ def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
 
 
 def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Target) -> None:
+    """Add a function's text to `parts`: the section between the definitions of its macros and their #undef."""
     macros = instance.definitions(target)
     for module in (small_float_functions, half_bits):
         for callee in module.functions_called(macros.values()):
@@ -140,6 +142,7 @@ def exported(text: str) -> str:
 
 
 def _text(file: str) -> str:
+    """Return the text of a file in library/."""
     return (resources.files(__package__) / "library" / file).read_text(encoding="utf-8")
 
 

@@ -176,6 +176,7 @@ class Reduce(OfMatrix):
 
     @property
     def result(self) -> MatrixType:
+        """The type of the result."""
         return replace(self.matrix, rows=self.rows, columns=self.columns)
 
     @property

@@ -29,18 +29,22 @@ def narrow(component: ComponentType, x: Array) -> Array:
 
 
 def arithmetic_type(component: ComponentType) -> ComponentType:
+    """Return the type in which numpy calculates with a component type."""
     return F32 if component.is_bits else component
 
 
 def binary(component: ComponentType, operator: str, x: Array, y: Array) -> Array:
+    """Return the result of an operator on two arrays of a component type."""
     return narrow(component, reference.binary(operator, widen(component, x), widen(component, y)))
 
 
 def negate(component: ComponentType, x: Array) -> Array:
+    """Return the negated components of an array of a component type."""
     return narrow(component, reference.negate(widen(component, x)))
 
 
 def convert(x: Array, source: ComponentType, to: ComponentType, rounding: str = "", saturate: bool = False) -> Array:
+    """Convert an array from one component type to another, like `reference.convert`."""
     if source == to:
         return x
     if not to.is_bits:
@@ -63,6 +67,7 @@ def mul_add(types: tuple[ComponentType, ...], a: Array, b: Array, c: Array, mask
 
 
 def division_tolerance(component: ComponentType, quotient: Array) -> Array | float:
+    """Return the largest absolute error of a quotient."""
     ulps = 0.0 if component.is_integer else DIVISION.get(component.name, 1.0)
     if not ulps:
         return 0.0

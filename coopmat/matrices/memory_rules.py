@@ -32,9 +32,11 @@ class MemoryRules:
         return min(self.pointer_alignment & -self.pointer_alignment, MOST_PLACED)
 
     def alignment(self, component: ComponentType) -> int:
+        """Return the alignment in bytes that pointers to matrices of this component type must have."""
         return max(component.size, self.pointer_alignment)
 
     def multiple(self, component: ComponentType) -> int:
+        """Return the number of bytes of which strides must be a multiple."""
         return max(component.size, self.stride_multiple)
 
     def pitch(self, component: ComponentType, columns: int) -> int:
@@ -71,4 +73,5 @@ class Congruence:
         return self if exact else Congruence(gcd(self.step, 1 << bits), self.rest)
 
     def never_multiple_of(self, number: int) -> bool:
+        """Return whether no integer of the set is a multiple of `number`."""
         return self.rest % gcd(self.step, number) != 0

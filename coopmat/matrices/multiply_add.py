@@ -168,12 +168,15 @@ class MultiplyAdd(FromTemplate):
         return f"{text}: no multiple of an instruction's {' or '.join('{} x {} x {}'.format(*s) for s in shapes)}"
 
     def _types(self, row: Product) -> tuple[tuple[MatrixType, tuple[str, ...]], ...]:
+        """Return each matrix with the names of the component types that an instruction accepts for it."""
         return (self.a, row.a), (self.b, row.b), (self.c, row.c)
 
     def _product(self, target: Target) -> Product | None:
+        """Return the device's instruction for the multiply-add, or None."""
         return target.strategy.product(self.a, self.b, self.c, self.operands, target.sub_group_size)
 
     def _section(self, target: Target) -> str:
+        """Return the name of the library's section for the multiply-add."""
         product = self._product(target)
         if product is not None:
             return product.section
@@ -282,9 +285,11 @@ class MultiplyAdd(FromTemplate):
 
     @property
     def _sum(self) -> ComponentType:
+        """The type in which the sum is accumulated."""
         return spelling.sum_type(self.a.component, self.b.component, self.c.component)
 
     def _arithmetic(self, w: int, fused: bool) -> dict[str, str]:
+        """Return the macros for the arithmetic on scalars of A and vectors of `w` components of B and C."""
         a, b, c, total, mask = self.a.component, self.b.component, self.c.component, self._sum, self.operands
         out = {
             "WIDEN_A(x)": spelling.widen("x", a, Operands.A_SIGNED in mask, total, 1),

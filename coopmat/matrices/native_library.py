@@ -59,6 +59,7 @@ def instantiate(functions: Iterable[Function]) -> str:
 
 
 def _text(function: Function, macros: dict[str, str]) -> str:
+    """Return the text of a function: its section between the definitions of its macros and their #undef."""
     section = library_sections(FILE)[macros.pop("OP")]
     macros["NAME"] = function.function_name
     lines = [f"#define CM_{name} {body}" for name, body in macros.items()]
@@ -101,6 +102,7 @@ def tile_components(matrix: MatrixType, rules: MemoryRules = NO_RULES) -> int:
 
 
 def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
+    """Return the name of a function for an operation on a matrix type."""
     return "_".join(["coop_mat", operation, *matrix.name.split("."), *rest])
 
 
@@ -136,6 +138,7 @@ class _Staged(Function):
         return tile_components(self.matrix, self.rules)
 
     def _definitions(self, operation: str) -> dict[str, str]:
+        """Return the macros that loads and stores share."""
         component = self.matrix.component
         row = self.rules.pitch(component, self.matrix.columns)
         where = f"__{self.space}{' volatile' if self.volatile else ''}"
@@ -161,6 +164,7 @@ class _Staged(Function):
         return macros
 
     def _name(self, operation: str) -> str:
+        """Return the name of a load or store."""
         rest = (self.space, self.layout.short, *(["volatile"] if self.volatile else []))
         return _name(operation, self.matrix, *rest, *([] if self.direct else ["staged"]))
 
@@ -215,6 +219,7 @@ class StagedMove(Function):
 
     @property
     def _result(self) -> MatrixType:
+        """The type of the result."""
         m = self.matrix
         rows, columns = (m.columns, m.rows) if self.transposed else (m.rows, m.columns)
         return MatrixType(m.component, rows, columns, self.use)
@@ -327,6 +332,7 @@ class StagedReduce(Function):
 
     @property
     def result(self) -> MatrixType:
+        """The type of the result."""
         return MatrixType(self.matrix.component, self.rows, self.columns, self.matrix.use)
 
     @property
@@ -427,8 +433,10 @@ def _offset(layout: Layout, component: ComponentType) -> str:
 
 
 def _range(t: ComponentType) -> tuple[int, int]:
+    """Return the smallest and the largest value of an integer type."""
     return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
 
 
 def _constant(value: int, t: ComponentType) -> str:
+    """Return a constant of an integer type as OpenCL C."""
     return f"({t.opencl_c})0x{value & (1 << 64) - 1:x}UL"

@@ -188,6 +188,7 @@ class FragmentProduct(Product):
 
 
 def _integers(*bits: int) -> tuple[str, ...]:
+    """Return the names of the integer component types of these numbers of bits."""
     return tuple(row.name for row in COMPONENT_TYPES.values() if row.is_integer and row.bits in bits)
 
 

@@ -123,6 +123,7 @@ def convert(x: Array, to: ComponentType, rounding: str = "", saturate: bool = Fa
 
 
 def _to_integer(x: Array, to: ComponentType, rounding: str, saturate: bool) -> Array:
+    """Convert to an integer type; see `convert`."""
     dtype = np.dtype(to.numpy)
     if x.dtype.kind == "f":
         x = _ROUND_TO_INTEGER[rounding](x.astype(np.float64))
@@ -137,6 +138,7 @@ def _to_integer(x: Array, to: ComponentType, rounding: str, saturate: bool) -> A
 
 
 def _to_float(x: Array, to: ComponentType, rounding: str) -> Array:
+    """Convert to a floating-point type; see `convert`."""
     dtype = np.dtype(to.numpy)
     # Convert integers to half by way of double, which is exact whenever the result is finite.
     nearest: Array = (x.astype(np.float64) if dtype == np.float16 else x).astype(dtype)

@@ -15,6 +15,7 @@ _INT = COMPONENT_TYPES["s32"]
 
 
 def _uint(*names: str) -> tuple[Parameter, ...]:
+    """Return parameters of type uint."""
     return tuple(Parameter(name, "uint") for name in names)
 
 
@@ -56,10 +57,12 @@ class Row:
 
     @property
     def integer(self) -> bool:
+        """Whether the values are ints, regardless of the type in the call."""
         return self.operation.startswith("logical_") or self.section == "BALLOT"
 
 
 def _picks() -> dict[str, Row]:
+    """Return builtin -> row for builtins that read the value of another lane."""
     rows = {
         "sub_group_broadcast_first": ("0", ()),
         "sub_group_clustered_rotate": ("lane / cluster * cluster + (lane + n) % cluster", ("n", "cluster")),
@@ -100,6 +103,7 @@ def _folds() -> dict[str, Row]:
 
 
 def _bits() -> dict[str, Row]:
+    """Return builtin -> row for builtins on ballots and lane masks."""
     relations = {"eq": "==", "ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
     rows = {
         f"get_sub_group_{name}_mask": Row("MASK", (), {"TAKES": f"i {how} lane"}) for name, how in relations.items()
@@ -162,10 +166,12 @@ class ScratchBuiltin(FromTemplate):
 
     @property
     def _row(self) -> Row:
+        """The builtin's row of the table."""
         return ROWS[self.name]
 
     @property
     def _values(self) -> ComponentType:
+        """The type of the values that the builtin exchanges."""
         return _INT if self.component is None or self._row.integer else self.component
 
     @property
@@ -175,10 +181,12 @@ class ScratchBuiltin(FromTemplate):
         return Signature(self._type(plain.returns), (*parameters, *_uint(*self._row.more)))
 
     def _type(self, spelled: str) -> str:
+        """Return a type of a signature, with the values' type for `T` and `V`."""
         return spelling.vector(self._values, self._width if spelled == "V" else 1) if spelled in ("T", "V") else spelled
 
     @property
     def _width(self) -> int:
+        """The number at the end of the builtin's name, or 1."""
         digits = self.name[len(self.name.rstrip("0123456789")) :]
         return int(digits) if digits else 1
 
@@ -206,6 +214,7 @@ class ScratchBuiltin(FromTemplate):
 
 
 def _folding(operation: str, t: ComponentType) -> dict[str, str]:
+    """Return the macros of a FOLD for an operation on values of a type."""
     logical = operation.startswith("logical_")
     operation = operation.removeprefix("logical_")
     if logical:

@@ -19,18 +19,22 @@ OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
 def vector(component: ComponentType, w: int) -> str:
+    """Return OpenCL C's name of a vector of `w` components."""
     return component.library_c + suffix(w)
 
 
 def suffix(w: int) -> str:
+    """Return the suffix of a vector type's name: empty for a scalar."""
     return str(w) if w > 1 else ""
 
 
 def integer(bits: int, signed: bool) -> ComponentType:
+    """Return the integer component type of this size and signedness."""
     return COMPONENT_TYPES[f"{'s' if signed else 'u'}{bits}"]
 
 
 def reinterpret(x: str, source: ComponentType, target: ComponentType, w: int) -> str:
+    """Return an expression for the bits of `x` as another type of the same size."""
     return x if vector(source, w) == vector(target, w) else f"as_{vector(target, w)}({x})"
 
 
@@ -94,6 +98,7 @@ def from_float(component: ComponentType, rounding: str = "", saturate: bool = Fa
 
 
 def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
+    """Return an expression that converts an integer to another number of bits, modulo 2^bits."""
     if source.bits == bits:
         return x
     return f"convert_{vector(integer(bits, source.signed), w)}({x})"
@@ -117,6 +122,7 @@ def binary(operator: str, component: ComponentType, w: int) -> str:
 
 
 def negation(component: ComponentType, w: int) -> str:
+    """Return the expression for the negation of x; integers wrap modulo 2^bits."""
     if component.is_bits:
         return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x{1 << (component.bits - 1):x})"
     if not component.is_integer:

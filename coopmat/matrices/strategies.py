@@ -304,9 +304,11 @@ class Target:
         return self.work_items if self.strategy.exchanges_in_local_memory else None
 
     def width(self, matrix: MatrixType) -> int:
+        """Return the width of a matrix's vectors, or 1."""
         return self.strategy.width(matrix)
 
     def holding(self, matrix: MatrixType) -> Holding:
+        """Return the lane layout of a matrix."""
         return self.strategy.holding(matrix, self.sub_group_size)
 
     def of_work_group(self) -> Target:

@@ -60,12 +60,14 @@ class SubgroupBuiltin(FromTemplate):
         return Signature(self._type(plain.returns), tuple(parameters))
 
     def _type(self, spelled: str) -> str:
+        """Return a type of a signature, with the component type for `T` and `V`."""
         if self.component is None or spelled not in ("T", "V"):
             return spelled
         return spelling.vector(self.component, self._width if spelled == "V" else 1)
 
     @property
     def _width(self) -> int:
+        """The number at the end of the builtin's name, or 1."""
         last = self.name[-1]
         return int(last) if last.isdigit() else 1
 
@@ -92,6 +94,7 @@ class SubgroupBuiltin(FromTemplate):
 
 
 def _each(section: str, *names: str) -> dict[str, str]:
+    """Return builtin -> section for blank-separated lists of names."""
     return {name: f"SUB_GROUP_{section}" for text in names for name in text.split()}
 
 

@@ -28,6 +28,7 @@ def parse_variants(text: str) -> tuple[Variant, ...]:
 
 
 def _parse(word: str) -> Variant:
+    """Parse one variant; raise ValueError if it is invalid."""
     match = _NAME.fullmatch(word)
     if match is None:
         if not re.fullmatch(r"\d+(,\d+){7}", word):
@@ -54,6 +55,7 @@ def multiply_add(a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands
 
 
 def _without_sign(m: MatrixType) -> MatrixType:
+    """Return the matrix type with unsigned integers, which compares equal for either sign."""
     return replace(m, component=m.component.with_sign(False))
 
 
@@ -65,16 +67,20 @@ class Supported:
 
     @cached_property
     def matrix_types(self) -> tuple[MatrixType, ...]:
+        """The types of the operands and results, without duplicates."""
         return tuple(dict.fromkeys(m for variant in self.variants for m in variant.matrix_types()))
 
     @cached_property
     def _known_types(self) -> frozenset[MatrixType]:
+        """The supported types with unsigned integers."""
         return frozenset(map(_without_sign, self.matrix_types))
 
     def has_type(self, matrix: MatrixType) -> bool:
+        """Return whether the device supports a matrix type, for either sign of integers."""
         return _without_sign(matrix) in self._known_types
 
     def has_multiply_add(self, variant: Variant) -> bool:
+        """Return whether the device supports a multiply-add."""
         return variant in self.variants
 
     def nearest_types(self, matrix: MatrixType) -> list[MatrixType]:
@@ -112,15 +118,18 @@ _OTHER_CLASS = 100.0
 
 
 def _component_distance(x: ComponentType, y: ComponentType) -> float:
+    """Return a measure of the difference of two component types."""
     other_sign = 0.25 if x.name[0] != y.name[0] else 0.0
     return _ratio(x.bits, y.bits) + other_sign + (_OTHER_CLASS if x.kind != y.kind else 0.0)
 
 
 def _ratio(x: int, y: int) -> float:
+    """Return the absolute binary logarithm of the ratio of two numbers."""
     return abs(math.log2(x / y))
 
 
 def _entries(variant: Variant) -> tuple[int, int, int]:
+    """Return M, N and K of a variant."""
     return (variant.m, variant.n, variant.k)
 
 
@@ -130,4 +139,5 @@ def _shared(x: Variant, y: Variant) -> int:
 
 
 def _all(variant: Variant) -> Iterable[object]:
+    """Return the eight entries of a variant."""
     return (*_entries(variant), *variant.components, variant.saturating)

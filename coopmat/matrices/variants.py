@@ -24,6 +24,8 @@ MAX_DIMENSION = 2**20 - 1
 
 
 class Kind(Enum):
+    """A class of component types; a multiply-add cannot combine types of different classes."""
+
     INTEGER = "integer"
     FLOAT = "float"
 
@@ -195,12 +197,15 @@ _BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is no
 
 
 class Use(IntEnum):
+    """The use of a matrix in a multiply-add; the numbers are those of the draft."""
+
     A = 0
     B = 1
     ACCUMULATOR = 2
 
     @property
     def letter(self) -> str:
+        """The letter of the use in names: A, B or C."""
         return "ABC"[self]
 
 
@@ -257,6 +262,8 @@ def default_operands(a: ComponentType, b: ComponentType, c: ComponentType) -> Op
 
 @dataclass(frozen=True, slots=True)
 class MatrixShape:
+    """The numbers of rows and columns; the constructor raises ValueError if they are out of range."""
+
     rows: int
     columns: int
 
@@ -297,6 +304,7 @@ class MatrixType:
 
     @property
     def of_work_group(self) -> bool:
+        """Whether the scope is the work-group."""
         return self.scope == SCOPE_WORKGROUP
 
     def __str__(self) -> str:
@@ -329,6 +337,7 @@ class Variant:
 
     @property
     def components(self) -> tuple[ComponentType, ComponentType, ComponentType, ComponentType]:
+        """The component types of A, B, C and the result."""
         return (self.a, self.b, self.c, self.result)
 
     @property
@@ -370,6 +379,7 @@ class Variant:
 
 
 def _draft_value(component: ComponentType) -> int:
+    """Return the draft's enumerator of a component type; raise ValueError if it has none."""
     if component.value is None:
         raise ValueError(f"{component} has no value in the draft")
     return component.value

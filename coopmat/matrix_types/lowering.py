@@ -72,6 +72,7 @@ class MatrixTypes:
     only: str = "has_matrix_types"
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
+        """Return the unit without matrix types; append its trees to the report."""
         return _Unit(unit, self, report).run()
 
 
@@ -176,6 +177,7 @@ class _Function(FunctionRewriter):
         return [part for leaf in leaves for part in _leaf_parts(leaf)]
 
     def _compound_parts(self, e: typed.CompoundAssign) -> list[typed.Expr] | None:
+        """Return the expressions that a compound assignment evaluates; None if it is not an assignment to a matrix."""
         if not isinstance(e.computation, ConstantMatrixType):
             return None
         left = typed.Load(e.span, e.computation, e.target)
@@ -244,6 +246,7 @@ class _Function(FunctionRewriter):
         return self.unit.calls.call(self.decl, _TARGET, tree, [*to, *args.arguments], span)
 
     def _is_separate(self, out: ObjectLeaf | MemoryLeaf, args: _Arguments) -> bool:
+        """Return whether the destination overlaps none of the leaves."""
         if self._overlaps is None:
             self._overlaps = Overlaps(self.source)
         return self._overlaps.separate(out, args.expression.leaves)
@@ -251,6 +254,7 @@ class _Function(FunctionRewriter):
     # --- expressions of matrices -----------------------------------------------------------------
 
     def tree(self, e: typed.Expr, new: list[typed.Expr]) -> typed.Expr:
+        """Lower an expression of matrices whose value is used."""
         return self._value(e, e.type, self._arguments(e, new), e.span)
 
     def _value(self, e: typed.Expr, t: Type, args: _Arguments, span: Span) -> typed.Expr:
@@ -260,11 +264,13 @@ class _Function(FunctionRewriter):
         return self.result(args.before, result, self._call(args, t, [elements(result)], span, separate=True))
 
     def assign(self, e: typed.Assign, new: typed.Assign | list[Any]) -> typed.Expr:
+        """Lower an assignment to a matrix."""
         if not isinstance(new, list):
             return new
         return self._assign(e, e.value.span, self._arguments(e, new[1:]), *self.once(new[0]))
 
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign | list[Any]) -> typed.Expr:
+        """Lower a compound assignment to a matrix."""
         if not isinstance(new, list):
             return new
         before, target = self.once(new[0])
@@ -288,6 +294,7 @@ class _Function(FunctionRewriter):
         return sequence([*before, *args.before, call, load(target)])
 
     def store(self, e: typed.MatrixMemoryStore, new: list[typed.Expr]) -> typed.Expr:
+        """Lower a store of a matrix through a pointer."""
         args = self._arguments(e, new[2:])
         leaf = MemoryLeaf(e.pointer, e.stride, e.row_major)
         to = _memory(leaf, new[0], new[1])
@@ -297,6 +304,7 @@ class _Function(FunctionRewriter):
     # --- elements and vectors --------------------------------------------------------------------
 
     def subscript(self, e: typed.MatrixSubscript, new: typed.MatrixSubscript) -> typed.Expr:
+        """Lower an element of a matrix to an element of the array in its structure."""
         matrix = e.matrix.type
         assert isinstance(matrix, ConstantMatrixType)
         by_rows = matrix.layout is MatrixLayout.ROW_MAJOR
@@ -309,6 +317,7 @@ class _Function(FunctionRewriter):
         return typed.Deref(e.span, e.type, e.place, typed.PointerAdd(e.span, first.type, first, at))
 
     def to_vector(self, e: typed.VectorOfMatrix, new: typed.VectorOfMatrix) -> typed.Expr:
+        """Lower a cast of a matrix to a vector or scalar."""
         before: list[typed.Expr] = []
         value = new.operand
         while isinstance(value, typed.Comma):
@@ -325,6 +334,7 @@ class _Function(FunctionRewriter):
         return sequence([*before, typed.VectorLiteral(e.span, e.type, parts) if is_vector else parts[0]])
 
     def of_vector(self, e: typed.MatrixOfVector, new: typed.MatrixOfVector) -> typed.Expr:
+        """Lower a cast of a vector to a matrix."""
         before, vector = self.held(new.operand)
         result = self.temporary(new.type, e.span)
         for number, i in enumerate(_in_memory(e.type)):
@@ -336,6 +346,7 @@ class _Function(FunctionRewriter):
         return sequence([*before, load(result)])
 
     def aggregate(self, e: typed.Aggregate, new: typed.Aggregate) -> typed.Expr:
+        """Lower the initializer of a matrix."""
         return _aggregate(e, new)
 
 
@@ -371,6 +382,7 @@ class _Arguments:
 
 
 def _leaf_parts(leaf: Leaf) -> list[typed.Expr]:
+    """Return the expressions that must be evaluated for a leaf."""
     return [leaf.pointer, leaf.stride] if isinstance(leaf, MemoryLeaf) else [leaf.expression]
 
 
@@ -380,6 +392,7 @@ def _memory(leaf: MemoryLeaf, pointer: typed.Expr, stride: typed.Expr) -> list[t
 
 
 def _space(pointer: typed.Expr) -> AddressSpace:
+    """Return the address space of a pointer."""
     assert isinstance(pointer.type, PointerType)
     return pointer.type.qualifiers.space
 
@@ -408,12 +421,14 @@ def _is_packed(e: typed.Expr) -> bool:
 
 
 def _as_index(e: typed.Expr) -> typed.Expr:
+    """Return an integer converted to ulong."""
     if isinstance(e, typed.IntConst):
         return typed.IntConst(e.span, ULONG, e.value)
     return e if e.type == ULONG else typed.Convert(e.span, ULONG, ConvertKind.INT_TO_INT, e)
 
 
 def _number(e: typed.Expr, value: int) -> typed.Expr:
+    """Return a ulong constant at the position of an expression."""
     return typed.IntConst(e.span, ULONG, value)
 
 

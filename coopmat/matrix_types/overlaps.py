@@ -47,6 +47,7 @@ class Overlaps:
         return all(memory is None or self._disjoint(target, memory) for memory in memories)
 
     def _disjoint(self, a: _Memory, b: _Memory) -> bool:
+        """Return whether two parts of memory cannot overlap."""
         if a.space != b.space and AddressSpace.GENERIC not in (a.space, b.space):
             return True
         if a.variable is not None and b.variable is not None:
@@ -106,6 +107,7 @@ def _behind(pointer: typed.Expr, space: AddressSpace) -> _Memory:
 
 
 def _root(e: typed.LValue) -> typed.LValue:
+    """Return the object of which an lvalue is a part."""
     while isinstance(e, (typed.Member, typed.Index, typed.Swizzle)):
         e = e.base
     return e
@@ -121,6 +123,7 @@ def _pointed_to(function: typed.FunctionDecl) -> Iterator[typed.VarDecl]:
 
 
 def _assigned(function: typed.FunctionDecl) -> Iterator[typed.LValue]:
+    """Yield the objects to which the function assigns."""
     for node in walk(function.body):
         if isinstance(node, typed.Assign):
             yield _root(node.target)

@@ -33,6 +33,7 @@ class ObjectLeaf:
 
     @property
     def matrix(self) -> ConstantMatrixType:
+        """The type of the object."""
         return _matrix(self.expression.type)
 
 
@@ -89,6 +90,7 @@ class Expression:
 
 
 def in_memory(leaf: ObjectLeaf | MemoryLeaf | ConstantMatrixType, space: AddressSpace | None) -> InMemory:
+    """Return the description of a leaf's memory, or of a new object of a type, in an address space."""
     assert space is not None
     if isinstance(leaf, MemoryLeaf):
         pointer = leaf.pointer.type
@@ -105,6 +107,7 @@ def in_memory(leaf: ObjectLeaf | MemoryLeaf | ConstantMatrixType, space: Address
 
 
 def component(t: Type) -> ComponentType:
+    """Return the component type of an element type; raise InternalError if the type is none."""
     if not isinstance(t, ScalarType):
         raise InternalError(f"'{t}' is no element of a matrix")
     return COMPONENTS[t.name]
@@ -123,6 +126,8 @@ def expression(e: typed.Expr) -> Expression:
 
 
 class _Collector:
+    """A collector of the leaves of an expression, which converts the expression to a term."""
+
     def __init__(self, leaves: list[Leaf]) -> None:
         self.leaves = leaves
 
@@ -167,6 +172,7 @@ class _Collector:
         return trees.Object(component(matrix.element), matrix.rows, matrix.columns, self._leaf(ObjectLeaf(e)))
 
     def _term(self, e: typed.Expr) -> Term:
+        """Return the term of an expression that is no chain."""
         matrix = _matrix(e.type)
         shape = (component(matrix.element), matrix.rows, matrix.columns)
         if isinstance(e, typed.Load):
@@ -197,9 +203,11 @@ class _Collector:
         return trees.WithElement(*shape, operand, index, column, self._leaf(ScalarLeaf(e.part)))
 
     def _index(self, e: typed.Expr) -> int:
+        """Add an index as a leaf and return its number."""
         return self._leaf(ScalarLeaf(e, index=True))
 
     def _leaf(self, leaf: Leaf) -> int:
+        """Add a leaf and return its number."""
         self.leaves.append(leaf)
         return len(self.leaves) - 1
 
@@ -219,6 +227,7 @@ TREES = frozenset(
 
 
 def _matrix(t: Type) -> ConstantMatrixType:
+    """Return a type that must be a matrix type; raise InternalError if it is none."""
     if not isinstance(t, ConstantMatrixType):
         raise InternalError(f"'{t}' is no matrix type")
     return t

@@ -54,6 +54,7 @@ def complete(module: Module) -> None:
 
 
 def _half(code: Iterable[Instruction]) -> int:
+    """Return the id of the type half."""
     return next(item.result or 0 for item in code if item.opcode == _FLOAT and item.operands == (16,))
 
 

@@ -34,16 +34,19 @@ def lint(module: Module) -> None:
 
 
 def _check_select(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """Return the fault of an OpSelect between matrices, or None."""
     return (
         "cannot choose between cooperative matrices" if definitions[item.result_type or 0].opcode == _MATRIX else None
     )
 
 
 def _check_scale(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """Return the fault of OpMatrixTimesScalar, which is never valid in OpenCL."""
     return "needs the capability Matrix, which OpenCL does not have"
 
 
 def _check_stride(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """Return the fault of a matrix load or store whose stride is no 64-bit integer, or None."""
     at = STRIDE_AT[item.opcode]
     if at >= len(item.operands):
         return None
@@ -52,6 +55,7 @@ def _check_stride(item: Instruction, definitions: dict[int, Instruction]) -> str
 
 
 def _check_chain(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """Return the fault of an access chain that indexes into a matrix or reinterprets its memory, or None."""
     kind = pointees.pointed_to(definitions, item.operands[0])
     for index in item.operands[2:]:
         if kind.opcode == _MATRIX:

@@ -65,6 +65,7 @@ class _Writer:
         self._constants: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def see(self, item: Instruction) -> None:
+        """Record the definition of an instruction."""
         if item.result is not None:
             self._definitions[item.result] = item
             if item.opcode == _CONSTANT and item.result_type is not None:
@@ -103,6 +104,7 @@ class _Writer:
         return types
 
     def _constant(self, t: int, words: tuple[int, ...], made: list[Instruction]) -> int:
+        """Return the id of a constant; if it is new, append it to `made`."""
         found = self._constants.get((t, words))
         if found is None:
             found = self._constants[t, words] = self._module.new_id()
@@ -110,6 +112,7 @@ class _Writer:
         return found
 
     def _composite(self, t: int, parts: Iterable[int], made: list[Instruction]) -> int:
+        """Append an OpConstantComposite to `made` and return its id."""
         made.append(Instruction(_COMPOSITE, tuple(parts), t, self._module.new_id()))
         result = made[-1].result
         assert result is not None

@@ -61,6 +61,7 @@ class EmitOptions:
 
     @property
     def triple(self) -> str:
+        """The target triple, whose suffix is the SPIR-V version."""
         return f"spirv64v{self.spirv_version}-unknown-unknown"
 
 
@@ -131,11 +132,14 @@ def _answer(request: emitter.Request, text: bytes) -> tuple[dict[str, Any], list
 
 
 class _Limits(TypedDict):
+    """The limits of a request."""
+
     timeout: float
     megabytes: int
 
 
 def _limits(options: EmitOptions) -> _Limits:
+    """Return the limits of time (seconds) and memory (megabytes) for a request."""
     seconds = budgets.limit("emitter-seconds") if options.timeout is None else options.timeout
     return {"timeout": seconds, "megabytes": budgets.limit("emitter-megabytes")}
 
@@ -187,6 +191,7 @@ _REFUSAL = re.compile(r"<string>:(\d+):(\d+): (?:error: )?(.*)\n?(.*)")
 
 
 def _refusal(message: str) -> RefusedIR:
+    """Return the error for a message of LLVM's parser or verifier."""
     match = _REFUSAL.search(message)
     if match is None:
         # The verifier prints the fault first, then the instructions concerned.
@@ -211,11 +216,13 @@ def stop() -> None:
 
 
 def _raise_failure(fields: dict[str, Any], ir_text: str) -> None:
+    """Raise InternalError if the emitter's response reports a crash or an error."""
     if "died" in fields or "error" in fields:
         raise _error(fields, ir_text)
 
 
 def _error(fields: dict[str, Any], ir_text: str) -> InternalError:
+    """Return the InternalError for a response that reports a crash or an error."""
     if "error" in fields:
         message, output = "LLVM refused the IR", fields["error"]
     else:
@@ -250,6 +257,7 @@ class _Lost(Exception):
 
 
 def _command(mode: str) -> list[str]:
+    """Return the command line of the emitter in the mode "serve" or "once"."""
     if not sys.executable:
         raise InternalError("cannot emit SPIR-V: sys.executable does not name the Python interpreter")
     # With -I -S the emitter skips building an import path, which saves time; it receives the path of this process.
@@ -286,6 +294,7 @@ class _Emitter(ChildProcess):
         return _command("serve")
 
     def request(self, request: emitter.Request, text: bytes) -> tuple[Any, list[bytes]]:
+        """Send a request and return the response; if the emitter has ended, start another and try once more."""
         with self._lock:
             for attempt in range(2):
                 process = self._ensure()
@@ -301,6 +310,7 @@ class _Emitter(ChildProcess):
     def _exchange(
         self, process: subprocess.Popen[bytes], request: emitter.Request, text: bytes
     ) -> tuple[Any, list[bytes]]:
+        """Write a request and read its response; raise _Lost if the process has ended or does not answer in time."""
         assert process.stdin is not None and process.stdout is not None
         deadline = time.monotonic() + request["timeout"] + _GRACE
         output, answers = process.stdin.fileno(), process.stdout.fileno()

@@ -62,6 +62,7 @@ class Request(TypedDict):
 
 
 def write_message(write: Callable[[bytes], object], fields: Any, *blobs: bytes) -> None:
+    """Write a request or a response: the fields as JSON, then the blobs."""
     head = json.dumps({**fields, "blobs": [len(blob) for blob in blobs]}).encode()
     write(b"".join([struct.pack("<I", len(head)), head, *blobs]))
 
@@ -76,6 +77,7 @@ def read_message(read: Callable[[int], bytes]) -> tuple[Any, list[bytes]]:
 
 
 def _read(count: int, file: int = 0) -> bytes:
+    """Read exactly `count` bytes from a file descriptor; raise EOFError if the file ends before."""
     parts = []
     while count:
         part = os.read(file, min(count, 1 << 20))
@@ -87,6 +89,7 @@ def _read(count: int, file: int = 0) -> bytes:
 
 
 def write_all(fd: int, data: bytes) -> None:
+    """Write all bytes of `data` to a file descriptor."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
@@ -108,6 +111,7 @@ LLVM_OPTIONS = (
 
 
 def _target_machine(triple: str, extensions: list[str]) -> Any:
+    """Return LLVM's target machine for a triple, with these SPIR-V extensions enabled."""
     import llvmlite.binding as llvm
 
     if extensions:
@@ -189,11 +193,14 @@ def _parsed(text: str) -> Any:
 
 
 class _Laps:
+    """A stopwatch that adds up the seconds of each named step."""
+
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
     def end(self, step: str) -> None:
+        """Add the time since the last call to the step `step`."""
         now = time.perf_counter()
         self.seconds[step] = self.seconds.get(step, 0.0) + now - self._last
         self._last = now
@@ -211,6 +218,7 @@ def _with_target(text: str, triple: str, layout: str) -> str:
 
 
 def _run_passes(module: Any, machine: Any, passes: str) -> None:
+    """Run a pipeline ("sroa", "unroll", "inline", "O1", "O2" or "O3") on the module."""
     import llvmlite.binding as llvm
 
     options = llvm.create_pipeline_tuning_options(int(passes[1]) if passes.startswith("O") else 0)
@@ -241,6 +249,7 @@ def _run_passes(module: Any, machine: Any, passes: str) -> None:
 
 
 def _answer(request: Request, text: bytes, write: Callable[[bytes], object], machine: Any = None) -> None:
+    """Compile a request in this process and write the response, also if LLVM reports an error or memory runs out."""
     try:
         fields, blobs = compile_ir(request, text.decode(), machine)
     except MemoryError:
@@ -341,6 +350,8 @@ class _Fork:
 
 
 def _serve(answers: int) -> None:
+    """Answer requests from stdin until it ends, each with a fork that was prepared after the last request."""
+
     def write(data: bytes) -> None:
         write_all(answers, data)
 
@@ -362,6 +373,7 @@ def _serve(answers: int) -> None:
 
 
 def _death(status: int) -> str:
+    """Return the sentence about a process that ended with this wait status."""
     if os.WIFSIGNALED(status):
         return f"died with {signal.Signals(os.WTERMSIG(status)).name}"
     return f"exited with status {os.WEXITSTATUS(status)}"
@@ -388,6 +400,7 @@ define spir_func float @f(ptr addrspace(1) %p, i64 %i) {
 
 
 def main(mode: str, path: list[str]) -> None:
+    """Run the emitter in the mode "serve" or "once", with `path` as the import path."""
     sys.path[:] = path
     # Ctrl-C ends the client's process, and then this process ends with its pipe
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -81,6 +81,7 @@ class Source:
     signed_by: str = ""
 
     def deb822(self) -> str:
+        """Return the source as a deb822 stanza."""
         fields = {"Types": "deb", "URIs": self.uris, "Suites": self.suite, "Components": " ".join(self.components)}
         if self.signed_by:
             fields["Signed-By"] = self.signed_by
@@ -108,6 +109,7 @@ _ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?
 
 
 def _one_line(text: str) -> Iterator[Source]:
+    """Yield the sources of a file in the one-line format."""
     for line in text.splitlines():
         if match := _ONE_LINE.match(line.strip()):
             options = dict(option.partition("=")[::2] for option in (match["options"] or "").split())
@@ -116,6 +118,7 @@ def _one_line(text: str) -> Iterator[Source]:
 
 
 def _deb822(text: str) -> Iterator[Source]:
+    """Yield the enabled binary sources of a file in the deb822 format."""
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for stanza in re.split(r"\n\s*\n", lines):
         # A continuation line starts with a blank. Signed-By may contain a whole key in such lines.
@@ -169,6 +172,7 @@ def install(directory: Path | None = None) -> Path:
 
 
 def _install(work: Path, target: Path, sources: list[Source]) -> Path:
+    """Install the first source's programs that work into `target`; raise FetchError if none does."""
     # If run as root, apt downloads as the user _apt, who must be able to enter the directory.
     work.chmod(0o711)
     failures: list[str] = []
@@ -190,6 +194,7 @@ def _install(work: Path, target: Path, sources: list[Source]) -> Path:
 
 
 def _download(work: Path, source: Source) -> None:
+    """Download the packages of a source into `work`/debs; raise SubprocessError if apt fails."""
     for name in ("state", "lists", "cache", "tmp", "debs"):
         (work / name).mkdir()
     (work / "tmp").chmod(0o1777)
@@ -204,6 +209,7 @@ def _download(work: Path, source: Source) -> None:
 
 
 def _unpack(work: Path) -> Path:
+    """Extract the programs and libraries from the packages; return the directory with bin/ and lib/."""
     tree, result = work / "tree", work / "made"
     for package in sorted((work / "debs").glob("*.deb")):
         _run(["dpkg-deb", "--extract", str(package), str(tree)], work, None)
@@ -222,6 +228,7 @@ def _unpack(work: Path) -> Path:
 
 
 def _works(directory: Path) -> bool:
+    """Return whether all programs are in the directory's bin/ and the set is usable."""
     tools = SpirvTools.at(directory)
     complete = all((directory / "bin" / program).is_file() for program in PROGRAMS)
     return complete and tools is not None and tools.is_able()
@@ -240,12 +247,14 @@ def _move(tree: Path, target: Path, old: Path) -> None:
 
 
 def _run(command: list[str], place: Path, environment: dict[str, str] | None) -> None:
+    """Run a command in the directory `place`; raise SubprocessError if it fails or takes too long."""
     subprocess.run(
         command, cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT, check=True
     )
 
 
 def _reason(error: subprocess.SubprocessError) -> str:
+    """Return apt's error message, or the text of the exception."""
     if isinstance(error, subprocess.CalledProcessError):
         lines = (error.stderr or b"").decode(errors="replace").splitlines()
         return next((line for line in lines if line.startswith("E:")), f"{error.cmd[0]} failed")

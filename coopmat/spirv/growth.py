@@ -97,11 +97,13 @@ def instructions(text: str) -> int:
 
 
 def _total(functions: dict[str, _Function]) -> int:
+    """Return the number of instructions of all functions that are not inlined, including their inlined callees."""
     sizes = _with_callees(functions, "size", lambda function: function.inlined, _CALL_COST)
     return min(sum(size for name, size in sizes.items() if not functions[name].inlined), _MOST)
 
 
 def _may_be_inlined(function: _Function) -> bool:
+    """Return whether LLVM may inline the function: by force, or because the function is small."""
     return function.inlined or (not function.noinline and function.size <= _SMALL)
 
 
@@ -131,6 +133,7 @@ def _with_callees(
 
 
 def _read(text: str) -> dict[str, _Function]:
+    """Return name -> measures for all functions that the text defines."""
     forced = {match[1]: int(match[2] or _MOST) for match in _FORCED.finditer(text)}
     unrolled = {
         loop[1]: forced[number]
@@ -157,6 +160,10 @@ def _read(text: str) -> dict[str, _Function]:
 
 
 def _measure(function: _Function, lines: list[str], unrolled: Mapping[str, int]) -> None:
+    """Set the measures of a function from the lines of its body.
+
+    `unrolled` maps loop metadata to forced unroll counts.
+    """
     starts, ends = _loops(lines, unrolled) if unrolled else ({}, {})
     labels: set[str] = set()
     heads: set[str] = set()
@@ -211,4 +218,5 @@ def _rounds(lines: list[str], start: int, end: int) -> int:
 
 
 def _name(match: re.Match[str]) -> str:
+    """Return the name that a pattern matched, quoted or plain."""
     return match[1] or match[2] or ""

@@ -20,6 +20,7 @@ def operands(multiply_add: Instruction) -> int:
 
 
 def with_operands(multiply_add: Instruction, mask: int) -> Instruction:
+    """Return the multiply-add with another mask of matrix operands; a mask of 0 is left out."""
     words = (*multiply_add.operands[:3], *([mask] if mask else []))
     return Instruction(multiply_add.opcode, words, multiply_add.result_type, multiply_add.result)
 

@@ -124,6 +124,7 @@ def _with_whole_locals(ir: str, names: Iterator[str]) -> str:
 
 
 def _address(name: str, variable: str, kind: str) -> str:
+    """Return the getelementptr that defines `name` as the address of a variable of the type `kind`."""
     zeros = ", i64 0, i64 0" if kind.startswith("[") else ", i64 0"
     return f"  {name} = getelementptr inbounds {kind}, ptr addrspace(3) {variable}{zeros}\n"
 
@@ -172,6 +173,7 @@ NOT_FOR_THE_BACKEND = re.compile(
 
 
 def _as_it_is(ir: str, odd: Collection[str]) -> str:
+    """Return the text unchanged."""
     return ir
 
 
@@ -206,6 +208,7 @@ def _with_kept_truncations(ir: str, odd: Collection[str]) -> str:
 
 
 def _call(kind: str, operand: str) -> str:
+    """Return a call of the opaque identity function of a type."""
     return f'call {kind} @"coopmat.kept {kind}"({kind} {operand})'
 
 
@@ -261,6 +264,7 @@ def released(ir: str) -> str:
 
 
 def _put_back(match: re.Match[str]) -> str:
+    """Return a line of attributes without optnone, and without noinline if a fallback inserted it."""
     line = match[0].replace(" optnone", "")
     return line.replace(" noinline", "") if '"coopmat.apart"' in line else line
 

@@ -77,6 +77,7 @@ def rewriter(
 
 
 def _convert(additions: Additions, words: tuple[str | None, ...], call: Instruction) -> list[Instruction]:
+    """Rewrite the call of a conversion."""
     name, saturated, rounding, change = words
     result = call.result or 0
     if change:
@@ -92,6 +93,7 @@ def _convert(additions: Additions, words: tuple[str | None, ...], call: Instruct
 
 
 def _map(additions: Additions, function: int, passed: Passed, call: Instruction) -> list[Instruction]:
+    """Rewrite the call of a map of a function over components."""
     additions.require(_PER_ELEMENT)
     _, matrix, *operands = call.operands
     # The function's first three parameters are the row, the column and the component.
@@ -101,12 +103,14 @@ def _map(additions: Additions, function: int, passed: Passed, call: Instruction)
 
 
 def _reduce(additions: Additions, mode: int, function: int, call: Instruction) -> list[Instruction]:
+    """Rewrite the call of a reduction."""
     additions.require(_REDUCTIONS)
     operands = (call.operands[1], mode, function)
     return [Instruction(OP["OpCooperativeMatrixReduceEXT"], operands, call.result_type, call.result)]
 
 
 def _coordinates(additions: Additions, call: Instruction) -> list[Instruction]:
+    """Rewrite the call for the coordinates of a component."""
     additions.require(_GET_COORDINATE)
     number = OP["OpCooperativeMatrixGetCoordinateEXT"]
     return [Instruction(number, call.operands[1:], call.result_type, call.result)]

@@ -54,6 +54,7 @@ _TABLES = ("instructions.tsv", "vendor_instructions.tsv")
 
 
 def _load() -> tuple[dict[int, Opcode], dict[str, Enumeration]]:
+    """Load the tables: return number -> opcode, and code -> enumeration."""
     opcodes: dict[int, Opcode] = {}
     enumerations: dict[str, Enumeration] = {}
     texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in _TABLES]
@@ -90,6 +91,7 @@ class Instruction:
 
     @property
     def name(self) -> str:
+        """The instruction's name, for example "OpTypeInt"."""
         return OPCODES[self.opcode].name
 
     def words(self) -> list[int]:
@@ -104,6 +106,7 @@ def instruction(name: str, *words: int) -> Instruction:
 
 
 def _split(opcode: Opcode, words: Sequence[int]) -> Instruction:
+    """Make an instruction from all its words but the first; raise MalformedModule if there are too few."""
     fixed = opcode.has_type + opcode.has_result
     if len(words) < fixed:
         raise MalformedModule(f"{opcode.name} has {len(words)} operand words, fewer than its result type and id")
@@ -176,6 +179,7 @@ class Module:
         return module
 
     def to_bytes(self) -> bytes:
+        """Return the module's bytes."""
         words = [MAGIC, self.version, self.generator, self.bound, self.schema]
         for item in self.instructions:
             body = item.words()
@@ -184,6 +188,7 @@ class Module:
         return struct.pack(f"{self.byte_order}{len(words)}I", *words)
 
     def new_id(self) -> int:
+        """Return a new id and raise the bound."""
         self.bound += 1
         return self.bound - 1
 
@@ -235,18 +240,22 @@ _OPENCL = tuple(encode_string("OpenCL.std"))
 
 
 def _is_opencl(item: Instruction, definitions: Mapping[int, Instruction]) -> bool:
+    """Return whether the instruction set of an OpExtInst is OpenCL.std."""
     imported = definitions.get(item.operands[0])
     return imported is not None and imported.operands == _OPENCL
 
 
 @dataclass(slots=True)
 class _Reader:
+    """A reader that walks through the operand words of an instruction and collects the indices of the ids in `ids`."""
+
     item: Instruction
     definitions: Mapping[int, Instruction]
     at: int = 0
     ids: list[int] = field(default_factory=list)
 
     def read(self, codes: Iterable[str]) -> None:
+        """Read operands of these codes; a code with * is repeated to the end, a code with ? is optional."""
         end = len(self.item.operands)
         for code in codes:
             if code.endswith("*"):
@@ -258,6 +267,7 @@ class _Reader:
                 self.read_one(code[:-1])
 
     def read_one(self, code: str) -> None:
+        """Read the words of one operand; each letter of the code is one part of the operand."""
         if code in ENUMERATIONS:
             self.enumeration(ENUMERATIONS[code])
             return
@@ -285,6 +295,7 @@ class _Reader:
         return self.item.operands[self.at - count]
 
     def enumeration(self, kind: Enumeration) -> None:
+        """Read an enumerant and the operands that its value or its bits require."""
         value = self.step(1)
         if kind.is_mask:
             for bit, codes in kind.parameters.items():  # in ascending order of the bits, as encoded
@@ -294,12 +305,14 @@ class _Reader:
             self.read_one(kind.parameters.get(value, ""))
 
     def spec_constant_op(self) -> None:
+        """Read the opcode and the operands of an OpSpecConstantOp."""
         opcode = OPCODES.get(self.step(1))
         if opcode is None:
             raise MalformedModule("OpSpecConstantOp of an unknown opcode")
         self.read(opcode.operands)
 
     def switch_words(self) -> int:
+        """Return the number of words of an OpSwitch's literal: 2 if the selector has more than 32 bits, otherwise 1."""
         selector = self.definitions.get(self.item.operands[0])
         kind = self.definitions.get(selector.result_type) if selector and selector.result_type is not None else None
         return 2 if kind is not None and kind.opcode == OP["OpTypeInt"] and kind.operands[0] > 32 else 1

@@ -36,6 +36,7 @@ class Pool:
             self._remember(item)
 
     def _remember(self, item: Instruction) -> None:
+        """Enter an item for `find`, unless its opcode is in _DISTINCT."""
         if item.result is not None and item.opcode not in _DISTINCT:
             self._ids.setdefault((item.opcode, item.result_type, item.operands), item.result)
 
@@ -61,6 +62,7 @@ class Pool:
     # --- frequent types and constants
 
     def integer(self, bits: int) -> int:
+        """Return the id of the unsigned integer type of `bits` bits."""
         return self.intern("OpTypeInt", bits, 0)
 
     def number(self, value: int, bits: int = 32) -> int:
@@ -69,6 +71,7 @@ class Pool:
         return self.intern("OpConstant", *words, result_type=self.integer(bits))
 
     def pointer(self, pointee: int, storage_class: int = FUNCTION) -> int:
+        """Return the id of a pointer type."""
         return self.intern("OpTypePointer", storage_class, pointee)
 
     def ordered(self, replaced: dict[int, Instruction], dropped: set[int]) -> Iterator[Instruction]:
@@ -104,6 +107,7 @@ class Pool:
         yield from last
 
     def _made_of(self, item: Instruction, ahead: set[int]) -> list[int]:
+        """Return the ids that `item` uses and that must be defined before it."""
         ids = [item.operands[at] for at in id_positions(item, self.definitions)]
         if item.opcode == _STRUCT:
             ids = [id_ for id_ in ids if id_ not in ahead]

@@ -9,6 +9,8 @@ from .module import OP, Instruction, decode_string
 
 
 class Section(IntEnum):
+    """A section of a module before its functions, in the order of the specification."""
+
     CAPABILITY = 0
     EXTENSION = 1
     IMPORT = 2

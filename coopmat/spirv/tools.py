@@ -91,6 +91,7 @@ class SpirvTools:
         return self.directory in (place, place / "bin")
 
     def path(self, program: str) -> Path:
+        """Return the path of a program; raise ToolsMissing if it is absent."""
         executable = shutil.which(program, path=str(self.directory))
         if executable is None:
             raise ToolsMissing(f"{program} is missing in {self.directory}")
@@ -150,6 +151,7 @@ _ABLE: dict[tuple[str, str, int], bool] = {}
 
 
 def _probe_module() -> bytes:
+    """Return a small module that declares a cooperative matrix type."""
     code = [
         instruction("OpCapability", 6),  # Kernel
         instruction("OpCapability", 4),  # Addresses
@@ -179,6 +181,7 @@ def private_directories() -> list[Path]:
 
 
 def _candidates() -> Iterator[Path]:
+    """Yield the directories that may contain tools, in the order of `find_tools`."""
     setting = os.environ.get(ENVIRONMENT_VARIABLE)
     if setting:
         yield Path(setting)
@@ -263,6 +266,7 @@ def optimize(spirv: bytes, *flags: str, tools: SpirvTools | None = None) -> byte
 
 
 def _output(tools: SpirvTools, program: str, *arguments: str, data: bytes) -> bytes:
+    """Return the standard output of a program; raise ToolError with its messages if it fails."""
     result = tools.run(program, *arguments, data=data)
     if result.returncode != 0:
         raise ToolError("\n".join(_messages(program, result)))
@@ -270,5 +274,6 @@ def _output(tools: SpirvTools, program: str, *arguments: str, data: bytes) -> by
 
 
 def _messages(program: str, result: subprocess.CompletedProcess[bytes]) -> list[str]:
+    """Return the lines that a program printed, or its exit status if it printed nothing."""
     text = (result.stderr + result.stdout).decode(errors="replace")
     return [line for line in text.splitlines() if line.strip()] or [f"{program} exited with {result.returncode}"]

@@ -35,9 +35,11 @@ class Memory:
 
     @property
     def stride(self) -> str:
+        """The stride in elements, as an expression."""
         return f"{self.name}_stride" if self.where.stride is None else f"{self.where.stride}"
 
     def address(self, row: Place, column: Place) -> str:
+        """Return an expression for the address of an element."""
         major, minor = (row, column) if self.where.row_major else (column, row)
         constant, terms = minor.offset, [minor.base] * bool(minor.base)
         if self.where.stride is None:
@@ -69,6 +71,7 @@ class Access:
     straight: bool
 
     def load(self, memory: Memory, axis: str, lines: Span, span: Span) -> Tile:
+        """Return the names of the vectors of a tile, loaded from memory."""
         widest = self.code.machine.widest
         pieces = chunks(span.count, widest)
         if memory.along == axis or self._by_element(memory) or lines.count == 1:
@@ -90,6 +93,7 @@ class Access:
         return self._element(memory, row, column)
 
     def store(self, memory: Memory, axis: str, lines: Span, span: Span, tile: Tile) -> None:
+        """Store a tile to memory."""
         code, element, widest = self.code, memory.where.element, self.code.machine.widest
         if memory.along != axis and not self._by_element(memory) and lines.count > 1:
             transpose = _transposed(code, element, tile, span.count, lines.count)
@@ -121,12 +125,15 @@ class Access:
         return f"((__private {const}at_{vector} *)({address}))->v"
 
     def _by_member(self, memory: Memory) -> bool:
+        """Return whether vectors are accessed as members of packed structures."""
         return memory.where.space == "private" and self.code.machine.members
 
     def _by_element(self, memory: Memory) -> bool:
+        """Return whether each element must be accessed separately, because the memory is volatile."""
         return memory.where.volatile
 
     def _vector(self, memory: Memory, axis: str, line: Place, start: Place, w: int) -> str:
+        """Return the name of a vector of `w` elements of a line from `start` on."""
         element = memory.where.element
         if w > 1 and memory.along == axis and not self._by_element(memory):
             address = memory.address(*position(axis, line, start))
@@ -138,6 +145,7 @@ class Access:
         return elements[0] if w == 1 else self.code.named(element, w, vector_literal(element, elements), w - 1)
 
     def _element(self, memory: Memory, row: Place, column: Place) -> str:
+        """Return the name of an element, loaded from memory."""
         return self.code.named(memory.where.element, 1, f"*({memory.address(row, column)})")
 
 

@@ -64,10 +64,12 @@ def chunks(count: int, widest: int) -> tuple[tuple[int, int], ...]:
 
 
 def vector_literal(element: ComponentType, parts: list[str]) -> str:
+    """Return a literal of a vector with these components."""
     return parts[0] if len(parts) == 1 else f"({spelling.vector(element, len(parts))})({', '.join(parts)})"
 
 
 def splat(element: ComponentType, w: int, scalar: str) -> str:
+    """Return a vector, or a scalar if `w` is 1, with all components equal to `scalar`."""
     return scalar if w == 1 else f"({spelling.vector(element, w)})({scalar})"
 
 
@@ -105,16 +107,20 @@ class Code:
         self._loops: list[tuple[int, int, int]] = []
 
     def line(self, text: str) -> None:
+        """Append a line."""
         self.lines.append(_INDENT * self._depth + text)
 
     def fresh(self, prefix: str = "v") -> str:
+        """Return a new name."""
         self._names += 1
         return f"{prefix}{self._names}"
 
     def count(self, element: ComponentType, w: int, cost: float = 1.0) -> None:
+        """Add `cost` for each register of a vector and each iteration of the enclosing loops."""
         self.cost += cost * self._trips * self._width(element, w)
 
     def _width(self, element: ComponentType, w: int) -> int:
+        """Return the number of registers that a vector of `w` elements takes."""
         return -(-element.bits * w // self.machine.register_bits)
 
     def declared(self, element: ComponentType, w: int, expression: str, *, constant: bool = True) -> str:
@@ -147,6 +153,7 @@ class Code:
 
     @contextmanager
     def loop(self, name: str, start: int, end: int, step: int) -> Iterator[None]:
+        """Write a loop over the ulong `name` from `start` to `end`."""
         trips, first = (end - start) // step, len(self.lines)
         self._trips *= trips
         self.cost += _LOOP_COST * self._trips

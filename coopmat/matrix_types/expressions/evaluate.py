@@ -61,6 +61,7 @@ class Evaluator:
         self._stored[key_of(term)] = memory
 
     def tile(self, term: Term, axis: str, lines: Span, span: Span) -> Tile:
+        """Return the names of the vectors of a tile of a term."""
         if key_of(term) in self._stored:
             return self.access.load(self._stored[key_of(term)], axis, lines, span)
         return self._TILES[type(term)](self, term, axis, lines, span)
@@ -74,6 +75,7 @@ class Evaluator:
     # --- leaves ------------------------------------------------------------------------------
 
     def _memory(self, term: Object) -> Memory:
+        """Return the memory of an object."""
         where = self.tree.inputs[term.number]
         assert isinstance(where, InMemory)
         return Memory(f"p{term.number}", where, term.rows, term.columns)
@@ -94,6 +96,7 @@ class Evaluator:
         return f"p{term.number}"
 
     def _splat(self, element: ComponentType, w: int, scalar: str) -> str:
+        """Return the name of a splat of a scalar."""
         return scalar if w == 1 else self.code.named(element, w, splat(element, w, scalar), 0.5)
 
     # --- element by element ------------------------------------------------------------------
@@ -101,6 +104,7 @@ class Evaluator:
     def _map(
         self, term: Term, span: Span, tiles: Sequence[Tile | _Lines], expression: Callable[[int, list[str]], str]
     ) -> Tile:
+        """Return a tile whose vectors are an expression of the corresponding vectors of other tiles."""
         pieces = chunks(span.count, self.code.machine.widest)
         return [
             [
@@ -147,6 +151,7 @@ class Evaluator:
         return [list(line) for line in result]
 
     def _fuses(self, element: ComponentType) -> bool:
+        """Return whether a product and a sum of this type become an fma."""
         return self.fused and not element.is_integer
 
     def _converted(self, term: Converted, axis: str, lines: Span, span: Span) -> Tile:
@@ -298,11 +303,13 @@ class Evaluator:
         return f"{before or splat(total, w, '0')} + {x} * {y}"
 
     def _wide(self, scalar: str, element: ComponentType, total: ComponentType) -> str:
+        """Return the name of a scalar converted to the type of the sum."""
         if total == element:
             return scalar
         return self.code.named(total, 1, spelling.convert(scalar, element, total, 1))
 
     def _ended(self, term: Product, pieces: Sequence[tuple[int, int]], sums: Tile) -> Tile:
+        """Return the sums converted to the element type."""
         return [
             [
                 name
@@ -327,6 +334,7 @@ class Evaluator:
         return lambda number, k: self.tile(operand, axis, Span(k, 1), span)[0]
 
     def _scalar_side(self, term: Product, axis: str, k: Place, line: Place) -> str:
+        """Return the name of the scalar for a k and a line."""
         operand = term.right if axis == COLUMNS else term.left
         if not self._whole(operand):
             return self.scalar(operand, *position(axis, line, k))
@@ -367,6 +375,7 @@ class Evaluator:
         return self.tile(term, axis, Span(place, 1), span)[0]
 
     def _line(self, term: Term, axis: str, place: Place) -> list[str]:
+        """Return the vectors of a kept line; calculate it at the first use."""
         key = (id(term), axis, place)
         if key not in self._lines:
             length = term.rows if axis == COLUMNS else term.columns
@@ -411,8 +420,10 @@ def _total(element: ComponentType, w: int) -> ComponentType:
 
 
 def _binary(operator: str, element: ComponentType) -> Callable[[int, list[str]], str]:
+    """Return a function from (width, operands) to the expression of an operator."""
     return lambda w, x: binary(operator, element, w, x[0], x[1])
 
 
 def _fused(operator: str) -> Callable[[int, list[str]], str]:
+    """Return a function from (width, operands) to the expression of an fma that adds or subtracts the third operand."""
     return lambda w, x: f"fma({x[0]}, {x[1]}, {'-' * (operator == 'sub')}{x[2]})"

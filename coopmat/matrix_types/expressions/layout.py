@@ -57,6 +57,7 @@ class Plan:
 
     @property
     def checked(self) -> bool:
+        """Whether the function checks at run time whether inputs overlap the destination."""
         return bool(self.exact or self.disjoint)
 
     def array(self, term: Term) -> InMemory:
@@ -83,6 +84,7 @@ class Plan:
         return "\n".join(lines)
 
     def _loops(self, step: Step) -> str:
+        """Return the text about the loops of a step."""
         lines, span = step.shape(self.axis)
         counts = [-(-lines // step.lines), -(-span // step.span)]
         return f"loops over {counts[0]} x {counts[1]} tiles"

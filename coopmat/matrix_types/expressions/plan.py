@@ -38,6 +38,7 @@ LOOP_LEAST = 96
 
 
 def plan(tree: Tree) -> Plan:
+    """Return the cheapest plan for a tree."""
     work = _one_vector(tree) or tree
     axes = (COLUMNS, ROWS) if work is tree else (COLUMNS,)
     operations = {axis: _operations(work, axis) for axis in axes}
@@ -57,6 +58,7 @@ def plan(tree: Tree) -> Plan:
 
 
 def _cheapest(candidates: Sequence[Plan]) -> Plan:
+    """Return the candidate of the lowest cost, with its cost."""
     return min((_counted(candidate) for candidate in candidates), key=_cost)
 
 
@@ -65,28 +67,33 @@ def _cost(candidate: Plan) -> float:
 
 
 def _counted(candidate: Plan) -> Plan:
+    """Return the candidate with its cost and its number of registers."""
     code = body(candidate, checks=False)
     live, spilled = code.live()
     return replace(candidate, cost=code.cost + spilled, registers=live)
 
 
 def _by_lines(candidate: Plan, lines: int) -> Plan:
+    """Return the plan with `lines` lines at a time in the last step."""
     return replace(candidate, steps=(*candidate.steps[:-1], replace(candidate.steps[-1], lines=lines)))
 
 
 def _straight(tree: Tree, work: Tree, axis: str, narrow: bool) -> Plan:
+    """Return a plan without loops."""
     volatile_objects = {key_of(t): t for t in work.root.walk() if isinstance(t, Object) and _where(work, t).volatile}
     steps = [_step(term, axis, *Step(term, 1, 1).shape(axis)) for term in (*volatile_objects.values(), work.root)]
     return Plan(tree, work, axis, True, narrow, tuple(steps))
 
 
 def _loops(tree: Tree, work: Tree, axis: str, lines: int, span: int) -> Plan:
+    """Return a plan with loops over tiles of `lines` lines of `span` elements."""
     stored = _stored(work)
     steps = tuple(_step(term, axis, lines, span) for term in (*stored, work.root))
     return Plan(tree, work, axis, False, False, steps, *_overlaps(work, stored))
 
 
 def _step(term: Term, axis: str, lines: int, span: int) -> Step:
+    """Return a step with tiles of at most the term's shape."""
     shape = Step(term, 1, 1).shape(axis)
     return Step(term, min(lines, shape[0]), min(span, shape[1]))
 
@@ -148,6 +155,7 @@ def _one_vector(tree: Tree) -> Tree | None:
 
 
 def _as_column(where: InMemory, term: Term, row_major: bool) -> InMemory | None:
+    """Return a matrix in memory as a single column, or None if it has gaps or another order."""
     tight = term.columns if where.row_major else term.rows
     if where.stride != tight or where.row_major != row_major:
         return None
@@ -158,12 +166,14 @@ def _as_column(where: InMemory, term: Term, row_major: bool) -> InMemory | None:
 
 
 def _where(tree: Tree, term: Object) -> InMemory:
+    """Return the memory of an object."""
     where = tree.inputs[term.number]
     assert isinstance(where, InMemory)
     return where
 
 
 def _operations(tree: Tree, axis: str) -> int:
+    """Return the number of vector operations of a tree without loops."""
     total = 0
     for term in tree.root.walk():
         lines, span = Step(term, 1, 1).shape(axis)
@@ -230,4 +240,5 @@ def _same_order(a: InMemory, b: InMemory) -> bool:
 
 
 def _may_overlap(a: str, b: str) -> bool:
+    """Return whether two address spaces may overlap."""
     return "constant" not in (a, b) and (a == b or "generic" in (a, b))

@@ -50,6 +50,7 @@ def bounded(term: Term, inputs: Sequence[Any]) -> Value:
 
 
 def _bounded(term: Term, inputs: Sequence[Any]) -> Value:
+    """Return the value and the bound of a term, by recursion."""
     if isinstance(term, Object):
         return _exact(np.asarray(inputs[term.number], _dtype(term.element)))
     if isinstance(term, Broadcast):
@@ -121,14 +122,17 @@ def _rounded(element: ComponentType, error: NDArray[np.float64], size: Array, ro
 
 
 def _wide(x: Value) -> NDArray[np.float64]:
+    """Return a value's matrix as doubles."""
     return x.matrix.astype(np.float64)
 
 
 def _exact(matrix: Array) -> Value:
+    """Return a matrix without an error."""
     return Value(matrix, np.zeros(matrix.shape))
 
 
 def _at(which: str, index: int) -> tuple[slice, slice]:
+    """Return the slices that select one row or column of an array."""
     one = slice(index, index + 1)
     return (one, slice(None)) if which == "row" else (slice(None), one)
 

@@ -84,6 +84,8 @@ class Product(Term):
 
 @dataclass(frozen=True, slots=True)
 class Transposed(Term):
+    """The transpose of the operand."""
+
     operand: Term
 
     @property

@@ -81,6 +81,7 @@ def _own(term: Term) -> list[object]:
 
 
 def _pointer(name: str, memory: InMemory, const: bool) -> list[Parameter]:
+    """Return the parameters of a matrix in memory: the pointer, and the stride if it is not constant."""
     parameters = [Parameter(name, memory.element.library_c, memory.space, const, memory.volatile)]
     if memory.stride is None:
         parameters.append(Parameter(f"{name}_stride", "ulong"))

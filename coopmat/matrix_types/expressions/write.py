@@ -15,6 +15,7 @@ _CHECK_COST = 8
 
 
 def write(plan: Plan) -> str:
+    """Return the text of the function."""
     tree = plan.tree
     parameters = ", ".join(_parameter(p.name, p.type, p.space, p.const, p.volatile) for p in tree.signature.parameters)
     head = f"CM_FUNCTION void {tree.function_name}({parameters})"
@@ -25,6 +26,7 @@ def write(plan: Plan) -> str:
 
 
 def _parameter(name: str, type_name: str, space: str | None, const: bool, volatile: bool) -> str:
+    """Return a parameter's declaration."""
     if space is None:
         return f"{type_name} {name}"
     return " ".join([f"__{space}", *["const"] * const, *["volatile"] * volatile, type_name, f"*{name}"])
@@ -73,6 +75,7 @@ def _array(plan: Plan, code: Code, step: Step) -> Memory:
 
 
 def _step(plan: Plan, code: Code, evaluator: Evaluator, step: Step, out: Memory) -> None:
+    """Write the evaluation of a step, whose value is stored to `out`."""
     lines, length = step.shape(plan.axis)
     if plan.straight:
         whole, tile = Span(Place(), length), []
@@ -108,6 +111,7 @@ def _each(code: Code, total: int, size: int, prefix: str, body: Callable[[Span],
 
 
 def _copy(plan: Plan, code: Code, step: Step, source: Memory, out: Memory) -> None:
+    """Write a copy of a step's value from one matrix in memory to another."""
     access, (lines, length) = Access(code, False, False), step.shape(plan.axis)
 
     def block(outer: Span, span: Span) -> None:

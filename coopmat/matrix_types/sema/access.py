@@ -69,10 +69,12 @@ def index(c: Context, e: Expr, count: int, what: str) -> Expr:
 
 
 def refuse_address(c: Context, span: Span) -> NoReturn:
+    """Report an error: the address of an element is taken."""
     c.fail("matrix-type-element-address", "an element of a matrix has no address", span)
 
 
 def matrix_argument(c: Context, e: Expr) -> ConstantMatrixType:
+    """Return the type of an argument that must be a matrix; report an error if it is none."""
     if not isinstance(e.type, ConstantMatrixType):
         message = f"expected a matrix, not '{e.type}'"
         c.fail("matrix-type-not-a-matrix", message, e.span, notes=declared_here(e))

@@ -29,6 +29,7 @@ def call(c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _values(c: Context, node: syntax.Call) -> list[Expr]:
+    """Return the arguments of a call as rvalues."""
     return [rvalue(e) for e in c.analyse_each(*node.arguments)]
 
 
@@ -101,6 +102,7 @@ def _insert_part(which: str, c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _check_part(c: Context, e: Expr, m: ConstantMatrixType, shape: tuple[int, int], which: str) -> None:
+    """Report an error if a part is not a matrix of the element type and shape of one row or column."""
     t: Type = e.type
     if isinstance(t, ConstantMatrixType) and (t.element, t.rows, t.columns) == (m.element, *shape):
         return

@@ -21,6 +21,7 @@ _TIGHT = r"[\w.]+"
 
 
 def same_shape(a: ConstantMatrixType, b: ConstantMatrixType) -> bool:
+    """Return whether two matrix types have the same numbers of rows and columns."""
     return (a.rows, a.columns) == (b.rows, b.columns)
 
 
@@ -63,6 +64,7 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
 
 
 def _why_not(source: Type, target: Type) -> list[Note]:
+    """Return the notes that explain why a cast is invalid."""
     if isinstance(source, ConstantMatrixType) and isinstance(target, ConstantMatrixType):
         return [Note("a cast converts the elements; the numbers of rows and columns stay")]
     vectors = [t for t in (source, target) if isinstance(t, (VectorType, ScalarType)) and t is not BOOL]

@@ -64,6 +64,7 @@ def store(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _pointer(c: Context, node: syntax.Expression) -> Expr:
+    """Return the argument of a pointer to elements as an rvalue; report an error if it is none."""
     e = rvalue(c.analyse(node))
     if not isinstance(e.type, PointerType):
         message = f"expected a pointer to elements, not '{e.type}'"
@@ -80,6 +81,7 @@ def _pointer(c: Context, node: syntax.Expression) -> Expr:
 
 
 def _check_target(c: Context, where: Expr, matrix: Expr) -> None:
+    """Report an error if the destination of a store is read-only or has another element type."""
     t, m = where.type, matrix.type
     assert isinstance(t, PointerType) and isinstance(m, ConstantMatrixType)
     if t.qualifiers.const or t.qualifiers.space is AddressSpace.CONSTANT:

@@ -54,6 +54,7 @@ def spread(c: Context, e: Expr, matrix: ConstantMatrixType) -> Expr:
 
 
 def elementwise(name: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """Return an operation on the elements of two matrices of one type."""
     return typed.MatrixElementwise(span, left.type, name, left, right)
 
 
@@ -90,6 +91,7 @@ def check_same(c: Context, op: str, left: Expr, right: Expr, span: Span) -> None
 
 
 def _cast_of(c: Context, e: Expr, t: Type) -> tuple[list[Note], list[FixIt]]:
+    """Return a note and a fix-it that suggest a cast of `e` to the type `t`."""
     name = name_of(c, t)
     return [Note("a cast converts the elements and how they are laid out")], cast_to(c, e, name) if name else []
 
@@ -117,6 +119,7 @@ def product_type(c: Context, op: str, left: Expr, right: Expr, span: Span) -> Co
 
 
 def _invalid(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span) -> NoReturn:
+    """Report an error for invalid operands of a binary operator."""
     notes = [Note(_ALLOWED)]
     if name == "div" and isinstance(right.type, ScalarType):
         notes.append(Note(_HINTS["div"]))

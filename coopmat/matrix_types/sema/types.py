@@ -98,6 +98,7 @@ def extent(c: Context, e: syntax.Expression, what: str) -> int:
 
 
 def _constant(c: Context, e: syntax.Expression, what: str, code: str) -> int:
+    """Return the value of an integer constant expression; report an error with this code for other expressions."""
     value = rvalue(c.analyse(e))
     if not isinstance(value, IntConst):
         c.fail(code, f"{what} must be an integer constant expression", e.span)
@@ -120,6 +121,7 @@ class _Clauses:
         self.spans: dict[str, Span] = {}
 
     def take(self, e: syntax.Expression) -> None:
+        """Analyse one clause."""
         name = _clause(e)
         if name is None or not isinstance(e, syntax.Call):
             notes = [Note("clauses are layout(row_major), layout(column_major), column_padding(n) and row_padding(n)")]
@@ -147,6 +149,7 @@ class _Clauses:
         return layout
 
     def of(self, element: ScalarType, rows: int, columns: int) -> ConstantMatrixType:
+        """Return the matrix type of this element type and shape with the layout and the padding of the clauses."""
         if self.padding is None:
             return ConstantMatrixType(element, rows, columns, self.layout)
         name, padding, span = self.padding
