@@ -1,4 +1,4 @@
-"""Hides values derived from a work-item's id from a device's compiler, which compiles their comparisons wrongly.
+"""A rewrite that hides values derived from a work-item's id in comparisons, which a device compiles wrongly.
 
 Intel's CPU runtime (2026.2) turns guards such as `if (get_global_id(0) < n)` into bounds of its loops over work-items.
 If a guard has more than an id, as in `39 - l >= 16 * g`, the runtime may get the sign wrong. The fault affects this
@@ -141,7 +141,7 @@ class IdGuards:
     def _source(self, value: int) -> int:
         """Return the constant or variable from which a value is loaded or converted unchanged.
 
-        Otherwise the value itself.
+        If the value is calculated, return the value itself.
         """
         while (item := self._globals.definitions.get(value)) is not None and (
             item.opcode in _CONVERSIONS or item.opcode == _LOAD

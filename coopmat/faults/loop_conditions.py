@@ -1,4 +1,4 @@
-"""Makes loop-invariant conditions appear to change in the loop, for a device's compiler that compiles them wrongly.
+"""A rewrite that makes loop-invariant conditions appear to change in the loop, because a device compiles them wrongly.
 
 Intel's CPU runtime (2026.2) splits `if (a[l] < n) for (k = 0; k < n; k++) if (m < l) s += 1;` into two loops, with the
 inner condition and without it. It then takes the same loop for all work-items of a vector, sometimes even without the

@@ -1,4 +1,4 @@
-"""Hides the number of a matrix's components from a device's compiler, which crashes on certain numbers.
+"""A rewrite that hides the number of a matrix's components from a device's compiler, which certain numbers crash.
 
 A lowered matrix is stored as an array of vectors. Intel's CPU runtime (2026.2) crashes while it vectorizes an innermost
 loop over the components that calls a builtin. It crashes with 80, 96, 112 or 160 components, not with powers of two. If

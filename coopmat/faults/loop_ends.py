@@ -1,4 +1,4 @@
-"""Hides narrow counters in the exit conditions of loops from a device's compiler, which counts in a wider type.
+"""A rewrite that hides narrow counters in exit conditions of loops from a compiler that counts in a wider type.
 
 Intel's CPU runtime (2026.2) vectorizes `uchar k = 3; do { ... } while (++k != n);` as if the counter did not wrap after
 255 to meet the bound: the loop runs some 2 ** 30 times instead of 255. Intel's compiler does the same from OpenCL C. A

@@ -1,4 +1,4 @@
-"""Hides the initial value of loop counters that may wrap from a device's compiler, which miscounts such loops.
+"""A rewrite that hides the initial value of loop counters that may wrap, because a device miscounts such loops.
 
 Intel's CPU runtime (2026.2) vectorizes `for (uint k = 0; k <= n; k++)`. If n is the largest uint, the loop never ends;
 a check before the vector loop handles this. But if the loop starts at the constant 0, the remaining scalar iterations

@@ -1,4 +1,4 @@
-"""Hides negations of floats from a device's compiler, which compiles them wrongly near barriers.
+"""A rewrite that hides negations of floats from a device's compiler, which compiles them wrongly near barriers.
 
 Intel's CPU runtime (2026.2) assumes that the result of LLVM's `fneg` is equal in all work-items. If a barrier is
 between that instruction, or a calculation with its result, and a use, every work-item reads the value of a single

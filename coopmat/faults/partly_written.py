@@ -1,4 +1,4 @@
-"""Initialises private memory that a device's compiler may find unwritten, in kernels that exchange values in subgroups.
+"""A rewrite that initialises private memory that some lanes leave unwritten, in kernels with subgroup operations.
 
 Consider a kernel that writes an array in some lanes, `if (l < 5)`. After a broadcast or shuffle, all lanes read the
 array in a loop. Intel's CPU runtime (2026.2) generates code for a single lane: the kernel stores the value of lane 0,

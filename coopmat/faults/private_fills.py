@@ -1,4 +1,4 @@
-"""Prevents a device's compiler from removing stores to private memory that holds only constants.
+"""A rewrite that keeps a device's compiler from removing stores to private memory that holds only constants.
 
 Intel's CPU runtime (2026.2) vectorizes a kernel with private memory that is filled with constants and then read at
 calculated addresses, `m[i]`. If the declared element type of the memory is not the type of the reads, the later

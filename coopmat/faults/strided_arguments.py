@@ -1,4 +1,4 @@
-"""Hides strided elements in arguments of builtins from a device's compiler, which crashes on them.
+"""A rewrite that hides strided elements in arguments of builtins from a device's compiler, which they crash.
 
 Intel's CPU runtime (2026.2) crashes while it vectorizes `for (i = 0; i < n; i++) z[i] = fabs(x[2 * i]);`, if no other
 access may alias the loads: it loads the elements of several iterations together, and the call does not find its

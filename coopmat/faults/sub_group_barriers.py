@@ -1,4 +1,4 @@
-"""Calls of the builtin `sub_group_barrier` in place of barriers of subgroups, which a device compiles wrongly.
+"""A rewrite of barriers of subgroups, which a device compiles wrongly, to calls of the builtin `sub_group_barrier`.
 
 Intel's CPU runtime (2026.2) executes OpControlBarrier of scope Subgroup as a barrier of the work-group. If only some of
 the subgroups reach the instruction, as in `if (get_sub_group_id() != 0) sub_group_barrier(...)`, values are lost.
@@ -25,7 +25,7 @@ _FLAGS = 1 | 2 | 4
 def call_barrier_builtin(binary: bytes) -> bytes:
     """Return the module with calls of the builtin in place of barriers of subgroups.
 
-    Raise MalformedModule if invalid.
+    Raise MalformedModule if `binary` is no module.
     """
     if not _has_barriers(binary):
         return binary

@@ -77,7 +77,7 @@ def each_component(target: Target, matrix: MatrixType, steps: int) -> str:
 def travelling(target: Target, t: ComponentType) -> dict[str, str]:
     """Return the macros that convert components to integers that lanes can broadcast, and back.
 
-    {} if none are needed.
+    Return {} if none are needed.
     """
     if target.strategy.exchanges_in_local_memory:
         return {}

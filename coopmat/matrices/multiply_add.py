@@ -124,7 +124,7 @@ class MultiplyAdd(FromTemplate):
     def _widened(self, target: Target) -> tuple[instances.Convert, MultiplyAdd] | None:
         """Return a conversion of A and a multiply-add of its result, if converting A beforehand is faster.
 
-        Otherwise None. The conversion then uses vectors, instead of one component at a time.
+        Otherwise return None. The conversion then uses vectors, instead of one component at a time.
         """
         wide = self._sum
         if not (target.strategy.has_one_work_item and self._section(target) == "MUL_ADD"):

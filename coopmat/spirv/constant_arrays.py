@@ -90,7 +90,7 @@ class _Writer:
     def _types(self, variable: Instruction, dimensions: int) -> list[int] | None:
         """Return the types of a variable's value, of its elements, of their elements and so on.
 
-        None if they are no arrays.
+        Return None if a type that should be an array is none.
         """
         pointer = self._definitions.get(variable.result_type or 0)
         if pointer is None or pointer.opcode != _POINTER:

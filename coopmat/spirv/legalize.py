@@ -207,6 +207,7 @@ def _functions(module: Module) -> dict[str, int]:
 
 
 def _built_ins(module: Module) -> set[int]:
+    """Return the ids of the variables with the decoration BuiltIn."""
     return {i.operands[0] for i in module.instructions if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN}
 
 
@@ -227,6 +228,7 @@ _PRINTF_NUMBER = 184  # in OpenCL.std
 
 
 def _operation(name: str) -> Placeholder | None:
+    """Return the row of a placeholder by its mangled name; return None for other names."""
     match = _OPERATION.fullmatch(name)
     if match is None:
         return None
@@ -315,6 +317,7 @@ class _Legalizer:
         return casts, arguments
 
     def operation(self, row: Placeholder, call: Instruction) -> list[Instruction]:
+        """Rewrite a call to the instruction of its row."""
         arguments = call.operands[1:]
         at = len(arguments) if row.literals_from is None else row.literals_from
         literals = tuple(self.constant(i, f"{row.name} of a cooperative matrix") for i in arguments[at:])
@@ -330,6 +333,7 @@ class _Legalizer:
         return [result_item]
 
     def constant(self, value: int, what: str) -> int:
+        """Return the value of a constant, which becomes a literal; raise InternalError for other values."""
         definition = self.definitions[value]
         if definition.opcode == OP["OpConstant"]:
             return definition.operands[0]
@@ -357,10 +361,7 @@ class _Legalizer:
         return self.through_pointer_to(pointee, item, at)
 
     def through_pointer_to(self, target: int, item: Instruction, at: int) -> list[Instruction]:
-        """Return a cast of operand `at` to a pointer to type `target`, then `item` with it.
-
-        Without need, `item` alone.
-        """
+        """Return `item` with operand `at` cast to a pointer to type `target`, after that cast; no cast if needless."""
         pointer = item.operands[at]
         if pointees.pointed_to(self.definitions, pointer).result == target:
             return [item]

@@ -71,7 +71,7 @@ def instruction_set(module: Module) -> int | None:
 def vector_pointer(item: Instruction) -> int | None:
     """Return the index of the pointer operand of a vector load or store of OpenCL.std.
 
-    None for its other instructions.
+    Return None for the other instructions of OpenCL.std.
     """
     return _VECTORS.get(item.operands[1], _HALVES.get(item.operands[1]))
 
@@ -79,7 +79,7 @@ def vector_pointer(item: Instruction) -> int | None:
 def vector_pointee(item: Instruction, definitions: Mapping[int, Instruction]) -> Instruction | None:
     """Return the type that the pointer of a vector load or store must point to.
 
-    None if that is half and half is undeclared.
+    Return None if that type is half and the module does not declare half.
     """
     if item.operands[1] in _HALVES:
         return next((i for i in definitions.values() if i.opcode == OP["OpTypeFloat"] and i.operands == (16,)), None)

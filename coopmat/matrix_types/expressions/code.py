@@ -51,9 +51,9 @@ def position(axis: str, line: Place, along: Place) -> tuple[Place, Place]:
 
 
 def chunks(count: int, widest: int) -> tuple[tuple[int, int], ...]:
-    """Return (start, length) of the vectors that together hold `count` elements: for 17, lengths 16 and 1.
+    """Return (start, length) of the vectors that together hold `count` elements.
 
-    For 7, 4 and 3.
+    The lengths for 17 elements are 16 and 1, for 7 elements 4 and 3.
     """
     pieces, start = [], 0
     while start < count:

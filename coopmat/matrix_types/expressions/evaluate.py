@@ -360,14 +360,14 @@ class Evaluator:
     def _whole(self, operand: Term) -> bool:
         """Return whether an operand's lines are calculated completely and kept.
 
-        It is neither in memory nor a scalar.
+        This is so in code without loops if the operand is neither in memory nor a scalar.
         """
         return self.straight and key_of(operand) not in self._stored and not direct(operand, converted=False)
 
     def _along(self, term: Term, axis: str, place: Place, span: Span) -> list[str]:
         """Return the vectors of a span of a line.
 
-        If the line is kept and the span is the whole line, the kept vectors.
+        If the line is kept and the span is the whole line, these are the kept vectors.
         """
         length = term.rows if axis == COLUMNS else term.columns
         if self._whole(term) and span == Span(Place(), length):

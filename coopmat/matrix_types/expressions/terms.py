@@ -28,7 +28,7 @@ class Term:
     def walk(self) -> Iterator[Term]:
         """Iterate over this term and its subterms, operands first, from the left.
 
-        No recursion, because terms are deep.
+        The iteration is not recursive, because terms are deep.
         """
         terms: list[Term] = []
         worklist: list[Term] = [self]
