@@ -297,7 +297,7 @@ class Fragments(Holding):
     def __post_init__(self) -> None:
         tile = self.tile
         if self.rows % tile.rows or self.columns % tile.columns or self.lanes != tile.lane_count:
-            raise ValueError(f"{self.rows} x {self.columns} in {self.lanes} lanes consists of no tiles {tile}")
+            raise ValueError(f"{self.rows} x {self.columns} in {self.lanes} lanes cannot be divided into tiles {tile}")
 
     @property
     def slots(self) -> int:

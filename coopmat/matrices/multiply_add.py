@@ -164,8 +164,9 @@ class MultiplyAdd(FromTemplate):
             return f"{text}: no instruction of the device has these types"
         shapes = sorted({(row.m, row.n, row.k) for row in rows if not all(map(row.fits, (self.a, self.b, self.c)))})
         if len(shapes) < len({(row.m, row.n, row.k) for row in rows}):
-            return f"{text}: no instruction has these signs, or operands that lie so"
-        return f"{text}: no multiple of an instruction's {' or '.join('{} x {} x {}'.format(*s) for s in shapes)}"
+            return f"{text}: no instruction has these signs, or operands in these lane layouts"
+        sizes = " or ".join("{} x {} x {}".format(*shape) for shape in shapes)
+        return f"{text}: the shape is no multiple of an instruction's {sizes}"
 
     def _types(self, row: Product) -> tuple[tuple[MatrixType, tuple[str, ...]], ...]:
         """Return each matrix with the names of the component types that an instruction accepts for it."""

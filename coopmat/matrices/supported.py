@@ -36,7 +36,7 @@ def _parse(word: str) -> Variant:
         return Variant.from_record([int(number) for number in word.split(",")])
     for name in match.groups()[3:7]:
         if name not in COMPONENT_TYPES:
-            raise ValueError(f"'{word}': '{name}' is no component type, which are {', '.join(COMPONENT_TYPES)}")
+            raise ValueError(f"'{word}': '{name}' is no component type: choose from {', '.join(COMPONENT_TYPES)}")
     m, n, k = (int(number) for number in match.groups()[:3])
     a, b, c, result = (COMPONENT_TYPES[name] for name in match.groups()[3:7])
     return Variant(m, n, k, a, b, c, result, match[8] == "sat")

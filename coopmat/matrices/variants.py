@@ -77,7 +77,7 @@ class ComponentType:
 
     def __post_init__(self) -> None:
         if self.bits not in (8, 16, 32, 64):
-            raise ValueError(f"{self.name}: {self.bits} bits")
+            raise ValueError(f"{self.name}: a component has 8, 16, 32 or 64 bits, not {self.bits}")
 
     @property
     def size(self) -> int:
@@ -331,7 +331,7 @@ class Variant:
     def __post_init__(self) -> None:
         MatrixShape(self.m, self.n), MatrixShape(self.n, self.k)
         if not may_multiply(*self.components):
-            raise ValueError(f"{self.name}: all component types are integers, or all floating point")
+            raise ValueError(f"{self.name}: the component types must be all integers, or all floating point")
         if self.saturating and not self.a.is_integer:
             raise ValueError(f"{self.name}: only integers saturate")
 
@@ -370,7 +370,7 @@ class Variant:
             raise ValueError(f"a variant record has eight entries, not {len(record)}")
         for value in record[3:7]:
             if value not in _BY_VALUE:
-                raise ValueError(f"{value} is no component type")
+                raise ValueError(f"{value} is not the number of a component type")
         if record[7] not in (0, 1):
             raise ValueError(f"saturating is 0 or 1, not {record[7]}")
         m, n, k = record[:3]

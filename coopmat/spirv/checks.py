@@ -59,7 +59,7 @@ def _check_chain(item: Instruction, definitions: dict[int, Instruction]) -> str 
     kind = pointees.pointed_to(definitions, item.operands[0])
     for index in item.operands[2:]:
         if kind.opcode == _MATRIX:
-            return "reaches into a cooperative matrix"
+            return "indexes into a cooperative matrix"
         if kind.opcode == OP["OpTypeStruct"]:
             member = definitions[index]
             kind = definitions[kind.operands[member.operands[0] if member.operands else 0]]

@@ -228,7 +228,7 @@ def _error(fields: dict[str, Any], ir_text: str) -> InternalError:
     else:
         message, output = f"LLVM {fields['died']}", fields["stderr"]
     lines = [line for line in output.splitlines() if line.strip()]
-    output = "\n".join(lines[:8]) or "(it said nothing)"
+    output = "\n".join(lines[:8]) or "(LLVM printed nothing)"
     return InternalError(message, f"{output}\nwhile compiling:\n{_excerpt(output + fields.get('stderr', ''), ir_text)}")
 
 

@@ -190,7 +190,7 @@ def _install(work: Path, target: Path, sources: list[Source]) -> Path:
             continue
         _move(tree, target, work / "old")
         return target
-    raise FetchError("no newer spirv-tools could be got with apt (" + "; ".join(dict.fromkeys(failures)) + ")")
+    raise FetchError("apt could install no newer spirv-tools (" + "; ".join(dict.fromkeys(failures)) + ")")
 
 
 def _download(work: Path, source: Source) -> None:

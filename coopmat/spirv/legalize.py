@@ -151,7 +151,7 @@ def _mend_alignments(module: Module) -> None:
             if value == _ALIGNMENT_128:
                 module.instructions[index] = instruction("OpDecorate", target, _ALIGNMENT, 128)
             elif value == 0 or value & (value - 1):
-                raise InternalError(f"the SPIR-V backend gave an object the alignment {value}")
+                raise InternalError(f"the SPIR-V backend emitted the invalid alignment {value}")
 
 
 # extension -> SPIR-V version that includes all of it, so that consumers of this version need not know the extension

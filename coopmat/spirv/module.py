@@ -130,7 +130,7 @@ def decode_string(words: Sequence[int]) -> tuple[str, int]:
     data = b"".join(word.to_bytes(4, "little") for word in words)
     end = data.find(b"\0")
     if end < 0:
-        raise MalformedModule("a literal string has no end")
+        raise MalformedModule("a literal string has no terminating zero")
     return data[:end].decode(errors="replace"), end // 4 + 1
 
 

@@ -100,7 +100,7 @@ class Pool:
                     yield item
                     continue
                 if item.result in begun:
-                    raise ValueError(f"%{item.result} is made of itself")
+                    raise ValueError(f"the definition of %{item.result} contains itself")
                 begun.add(item.result)
                 work.append((item, True))
                 work += [(rest[id_], False) for id_ in self._made_of(item, ahead) if id_ in rest and id_ not in emitted]

@@ -38,7 +38,7 @@ class ToolsMissing(Exception):
     def __init__(self, message: str = "") -> None:
         reason = message or "no spirv-val that knows SPV_KHR_cooperative_matrix was found"
         self._reason = message
-        super().__init__(f"{reason}; `{self.remedy}` gets one, or name its directory in {ENVIRONMENT_VARIABLE}")
+        super().__init__(f"{reason}; install one with `{self.remedy}`, or set {ENVIRONMENT_VARIABLE} to its directory")
 
     def __reduce__(self) -> tuple[type[ToolsMissing], tuple[str]]:
         return type(self), (self._reason,)
@@ -124,7 +124,7 @@ class SpirvTools:
         if process.returncode != 0 and OUT_OF_MEMORY.search(stderr):
             raise budgets.Exceeded("tool-megabytes", program)
         if process.returncode < 0:
-            raise ToolError(f"{program} was ended by {signal.Signals(-process.returncode).name}")
+            raise ToolError(f"{program} was killed by {signal.Signals(-process.returncode).name}")
         return subprocess.CompletedProcess(command, process.returncode, out, stderr)
 
     def version(self) -> str:

@@ -23,7 +23,7 @@ def subscripted(
     for node, _ in links:
         if isinstance(node.index, syntax.Comma):
             message = "a comma operator cannot be an index of a matrix"
-            notes = [Note("an element is m[row][column]; parentheses around the comma say that it is meant")]
+            notes = [Note("an element is m[row][column]; if the comma operator is intended, put it in parentheses")]
             fixits = _as_two(c, node.index) if len(links) == 1 else []
             c.fail("matrix-type-subscript", message, node.index.span, notes=notes, fixits=fixits)
     if len(links) < 2:

@@ -106,7 +106,7 @@ def _check_part(c: Context, e: Expr, m: ConstantMatrixType, shape: tuple[int, in
     t: Type = e.type
     if isinstance(t, ConstantMatrixType) and (t.element, t.rows, t.columns) == (m.element, *shape):
         return
-    notes = [Note("a cast makes a matrix of a vector")] if isinstance(t, VectorType) else []
+    notes = [Note("a cast converts a vector to a matrix")] if isinstance(t, VectorType) else []
     message = f"a {which} of '{m}' is a {shape[0]} x {shape[1]} matrix of '{m.element}', not '{t}'"
     c.fail("matrix-type-part", message, e.span, notes=[*notes, *declared_here(e)])
 

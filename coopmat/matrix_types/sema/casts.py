@@ -66,7 +66,7 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
 def _why_not(source: Type, target: Type) -> list[Note]:
     """Return the notes that explain why a cast is invalid."""
     if isinstance(source, ConstantMatrixType) and isinstance(target, ConstantMatrixType):
-        return [Note("a cast converts the elements; the numbers of rows and columns stay")]
+        return [Note("a cast converts the elements; both matrices must have the same numbers of rows and columns")]
     vectors = [t for t in (source, target) if isinstance(t, (VectorType, ScalarType)) and t is not BOOL]
     if vectors:
         return [Note("a vector is a matrix of one row or column with as many elements of the same type")]
@@ -75,12 +75,12 @@ def _why_not(source: Type, target: Type) -> list[Note]:
 
 def refuse_list(c: Context, t: ConstantMatrixType, node: syntax.InitializerList) -> NoReturn:
     """Report an error for an initializer list; if it has a single item, suggest a cast of this item."""
-    notes = [Note("a cast of a scalar gives every element the same value")]
+    notes = [Note("a cast of a scalar sets all elements to its value")]
     first = node.items[0].value if len(node.items) == 1 and not node.items[0].designators else None
     text = spelled(c, first.span) if first is not None and not isinstance(first, syntax.InitializerList) else None
     name = name_of(c, t)
     fixits = []
     if text and name:
         fixits = [FixIt(node.span, f"({name}){text if re.fullmatch(_TIGHT, text) else f'({text})'}")]
-    message = f"a '{t}' has no initial value in braces"
+    message = f"a '{t}' cannot be initialized with an initializer list"
     c.fail("matrix-type-initializer", message, node.span, notes=notes, fixits=fixits)

@@ -72,7 +72,7 @@ def _pointer(c: Context, node: syntax.Expression) -> Expr:
     pointee = e.type.pointee
     if not isinstance(pointee, ScalarType):
         message = f"'{e.type}' does not point to elements of a matrix"
-        notes = [Note("cast the pointer to one to the elements"), *declared_here(e)]
+        notes = [Note("cast the pointer to a pointer to the elements"), *declared_here(e)]
         fixits = []
         if isinstance(pointee, (ConstantMatrixType, VectorType)):
             fixits = cast_to(c, e, str(PointerType(pointee.element, e.type.qualifiers)))
@@ -103,5 +103,7 @@ def _stride(c: Context, node: syntax.Call, position: int, least: int, row_major:
         c.fail("matrix-type-stride", f"the stride must be a number, not '{e.type}'", e.span)
     if isinstance(e, IntConst) and e.value < least:
         what = "columns" if row_major else "rows"
-        c.fail("matrix-type-stride", f"the stride cannot be less than the {least} {what}: {e.value}", e.span)
+        c.fail(
+            "matrix-type-stride", f"the stride must be at least {least}, the number of {what}, not {e.value}", e.span
+        )
     return assign_convert(c, e, ULONG, e.span, "the stride")

@@ -93,7 +93,7 @@ def check_same(c: Context, op: str, left: Expr, right: Expr, span: Span) -> None
 def _cast_of(c: Context, e: Expr, t: Type) -> tuple[list[Note], list[FixIt]]:
     """Return a note and a fix-it that suggest a cast of `e` to the type `t`."""
     name = name_of(c, t)
-    return [Note("a cast converts the elements and how they are laid out")], cast_to(c, e, name) if name else []
+    return [Note("a cast converts the elements and their layout")], cast_to(c, e, name) if name else []
 
 
 def product_type(c: Context, op: str, left: Expr, right: Expr, span: Span) -> ConstantMatrixType:
@@ -105,14 +105,14 @@ def product_type(c: Context, op: str, left: Expr, right: Expr, span: Span) -> Co
     assert isinstance(a, ConstantMatrixType) and isinstance(b, ConstantMatrixType)
     labels = [Label(left.span), Label(right.span)]
     if a.columns != b.rows:
-        message = f"a product sums over the {a.columns} columns of '{a}' and the {b.rows} rows of '{b}'"
+        message = f"a product needs as many columns of '{a}' ({a.columns}) as rows of '{b}' ({b.rows})"
         notes = [Note("'__builtin_matrix_transpose' exchanges rows and columns")] if a.columns == b.columns else []
         c.fail("matrix-type-shapes", message, span, labels=labels, notes=notes)
     for what, x, y in (("element type", a.element, b.element), ("layout", a.layout, b.layout)):
         if x != y:
             names = [v.value if isinstance(v, MatrixLayout) else v for v in (x, y)]
-            message = f"the operands of '{op}' must have one {what}: '{names[0]}' and '{names[1]}' differ"
-            notes = [Note("a cast converts the elements and how they are laid out")]
+            message = f"the operands of '{op}' must have the same {what}: '{names[0]}' and '{names[1]}' differ"
+            notes = [Note("a cast converts the elements and their layout")]
             c.fail("matrix-type-operand-types", message, span, labels=labels, notes=notes)
     padding = a.padding if a.padding == b.padding else 0
     return make(c, ConstantMatrixType(a.element, a.rows, b.columns, a.layout, padding), span)

@@ -55,11 +55,11 @@ def apply_attribute(
     """
     span = attribute.span
     if not any(word.text == "typedef" for word in s.storage):
-        message = "'matrix_type' belongs to a typedef: other declarations use the typedef's name"
+        message = "'matrix_type' applies only to typedefs; other declarations use the typedef's name"
         c.fail("matrix-type-attribute", message, span, notes=[Note(_FORM)])
     arguments = attribute.arguments or []
     if len(arguments) < 2 or any(_clause(argument) for argument in arguments[:2]):
-        message = "'matrix_type' takes the number of rows and that of columns, and clauses after these"
+        message = "'matrix_type' requires the number of rows, then the number of columns, then optional clauses"
         c.fail("matrix-type-attribute", message, span, notes=[Note(_FORM)])
     if d is not None and d.modifiers:
         message = "the elements of a matrix are scalars: no pointer, array or function takes 'matrix_type'"
@@ -83,7 +83,7 @@ def make(c: Context, matrix: ConstantMatrixType, span: Span) -> ConstantMatrixTy
         message = f"a matrix has at most {MOST_ELEMENTS} elements, not {matrix.rows} x {matrix.columns} = {count}"
         c.fail("matrix-type-shape", message, span)
     if matrix.storage_elements > MOST_STORED:
-        message = f"a matrix takes the space of at most {MOST_STORED} elements, not {matrix.storage_elements}"
+        message = f"a matrix has at most {MOST_STORED} elements including padding, not {matrix.storage_elements}"
         c.fail("matrix-type-shape", message, span)
     c.unit.has_matrix_types = True
     return matrix
@@ -128,8 +128,8 @@ class _Clauses:
             self.c.fail("matrix-type-clause", "'matrix_type' has no such clause", e.span, notes=notes)
         kind = "layout" if name == "layout" else "padding"
         if kind in self.spans:
-            notes = [Note("the first is here", self.spans[kind])]
-            self.c.fail("matrix-type-clause", f"a second {kind} of one matrix", e.span, notes=notes)
+            notes = [Note("the first clause is here", self.spans[kind])]
+            self.c.fail("matrix-type-clause", f"'matrix_type' has a second {kind} clause", e.span, notes=notes)
         self.spans[kind] = e.span
         if len(e.arguments) != 1:
             self.c.fail("matrix-type-clause", f"'{name}' takes 1 argument, not {len(e.arguments)}", e.span)
@@ -155,7 +155,7 @@ class _Clauses:
         name, padding, span = self.padding
         if _PADDINGS[name] is not self.layout:
             right = next(other for other, layout in _PADDINGS.items() if layout is self.layout)
-            message = f"'{name}' is not for a {self.layout.value} matrix"
+            message = f"'{name}' does not apply to a {self.layout.value} matrix"
             self.c.fail("matrix-type-clause", message, span, notes=[Note(f"write {right}({padding})")])
         return ConstantMatrixType(element, rows, columns, self.layout, padding)
 
@@ -174,6 +174,6 @@ def refuse_volatile(c: Context, attributes: list[syntax.Attribute]) -> None:
 def check_redeclaration(c: Context, earlier: Typedef, t: Type, span: Span) -> None:
     """Report an error if a matrix type is redeclared as another type."""
     if isinstance(t, ConstantMatrixType) or isinstance(earlier.type, ConstantMatrixType):
-        message = f"'{earlier.name}' is declared again as '{t}'"
+        message = f"'{earlier.name}' is redeclared with a different type, '{t}'"
         notes = [Note(f"the previous declaration, '{earlier.type}', is here", earlier.span)]
         c.fail("matrix-type-redeclaration", message, span, notes=notes)
