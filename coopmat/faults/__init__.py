@@ -1,5 +1,7 @@
-"""Rewriting of modules into equivalent code that devices' compilers translate correctly. Each rewrite is right for
-every device, and costs little."""
+"""The rewriting of modules into equivalent code that devices' compilers translate correctly.
+
+Each rewrite is correct for every device, and costs little.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,10 @@ _FUNCTION, _END = OP["OpFunction"], OP["OpFunctionEnd"]
 
 
 def avoid_device_faults(module: Module) -> None:
-    """Changes the functions of a module that such a compiler takes, also of one whose matrices are yet to be lowered.
+    """Rewrite the functions of a module for such compilers; the module's matrices may be lowered before or afterwards.
 
     See `loop_starts`, `loop_ends`, `loop_counts`, `id_guards`, `loop_conditions`, `strided_arguments`, `negations`,
-    `partly_written` and `private_fills`.
-    Raises MalformedModule.
+    `partly_written` and `private_fills`. Raise MalformedModule if operands do not match an opcode.
     """
     scope = Globals(module)
     rewrites = (

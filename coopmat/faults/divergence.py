@@ -15,17 +15,20 @@ _PARAMETER, _CALL, _VARIABLE = OP["OpFunctionParameter"], OP["OpFunctionCall"], 
 
 @dataclass
 class Sources:
-    """The values that some values of the function `code` depend on: operands, and what is stored in private
-    variables."""
+    """The values on which some values of the function `code` depend.
+
+    These are their operands, transitively, and the values that are stored in private variables.
+    """
 
     scope: Globals
     code: list[Instruction]
     values: set[int] = field(default_factory=set)
     operands: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """By value: the ids that it is calculated from."""
+    """Value -> ids of the operands of its instruction."""
 
     @classmethod
     def of(cls, scope: Globals, code: list[Instruction], results: Iterable[int]) -> Sources:
+        """Return the values on which `results` depend, in the function `code`."""
         sources = cls(scope, code)
         stored: dict[int, list[int]] = {}
         for item in code:
@@ -42,25 +45,26 @@ class Sources:
         return sources
 
     def _operands(self, value: int) -> tuple[int, ...]:
+        """Return the ids of the operands of the instruction that defines a value."""
         item = self.scope.definitions.get(value)
         if item is None or item.result_type is None:
             return ()
         return tuple(item.operands[at] for at in id_positions(item, self.scope.definitions))
 
     def instructions(self, code: Iterable[Instruction]) -> list[Instruction]:
-        """Return the instructions of `code` whose results are the values, or which store what they are loaded from."""
+        """Return the instructions of `code` that compute these values, or store to variables from which they load."""
         return [i for i in code if i.result in self.values or (i.opcode == _STORE and i.operands[0] in self.values)]
 
 
 def divergent_values(sources: Sources, flow: ControlFlow) -> set[int]:
-    """The ids of the values and private variables that are not the same in all work-items for certain."""
+    """Return the ids of the values and private variables that may differ between work-items."""
     scope, headers = sources.scope, set(flow.loops)
     labels = {item.result: label for label in headers for item in flow.blocks[label]}
     in_kernel = scope.is_kernel(sources.code)
     code = sources.instructions(sources.code)
     divergent = {word for item in sources.code if item.opcode == _CALL for word in item.operands}
     stores = [item.operands[0] for item in code if item.opcode == _STORE]
-    # What is stored in two places is what the way there makes it.
+    # The value of a variable with several stores depends on the control flow before.
     divergent |= {pointer for pointer in stores if stores.count(pointer) > 1}
     divergent |= {i.result for i in code if i.result is not None and _differs(scope, i, in_kernel, i.result in labels)}
     before = -1
@@ -75,7 +79,7 @@ def divergent_values(sources: Sources, flow: ControlFlow) -> set[int]:
 
 
 def _differs(scope: Globals, item: Instruction, in_kernel: bool, in_header: bool) -> bool:
-    """Return whether a value may differ, whatever it is calculated from."""
+    """Return whether a value may differ between work-items even if its operands do not."""
     if item.opcode == _PARAMETER:
         return not in_kernel
     if item.opcode == _LOAD:

@@ -1,14 +1,15 @@
-"""Hides what comes from a work-item's id from a device's compiler that mistakes it in comparisons.
+"""A rewrite that hides values derived from a work-item's id in comparisons, which a device compiles wrongly.
 
 Intel's CPU runtime (2026.2) turns guards such as `if (get_global_id(0) < n)` into bounds of its loops over work-items.
-Where more than an id stands there, `39 - l >= 16 * g`, it gets the sign wrong: of this kernel's, which then writes
-where it must not, or of those behind it in the program; of `16 * g + l > n && n <= G` a work-item too few runs; and of
-`G == 24`, or `l == 16 - 8 * g`, some that do not exist. Orders become equalities there as well, `G > 2 && G <= 3`. Its
-own compiler does the same from OpenCL C. What has gone through an exclusive or is no bound to it: that costs time, so
-that the order of an id and of what is none is left as it is.
+If a guard has more than an id, as in `39 - l >= 16 * g`, the runtime may get the sign wrong. The fault affects this
+kernel, which then executes stores that the guard excludes, or later kernels of the program. For `16 * g + l > n && n <=
+G`, one work-item too few runs. For `G == 24`, or `l == 16 - 8 * g`, work-items run that do not exist. The compiler also
+turns orders into equalities, as in `G > 2 && G <= 3`. Intel's compiler does the same from OpenCL C. A value that has
+passed through an exclusive or does not become a bound. This costs time, so the order of an id and a value that is not
+derived from ids is not changed.
 
-A bound without a sign is taken for negative where it is great, as in `get_global_id(0) < n` with an int below 0. No id
-has more than 62 bits; nor has the bound, then.
+The compiler reads a large unsigned bound as negative, as in `get_global_id(0) < n` with an int below 0. No id has more
+than 62 bits, so the bound is masked to 62 bits.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from .private_accesses import Memory, memories
 
 _LOAD, _STORE, _PARAMETER, _AND = OP["OpLoad"], OP["OpStore"], OP["OpFunctionParameter"], OP["OpBitwiseAnd"]
 _EXTRACT, _WIDENED = OP["OpCompositeExtract"], OP["OpUConvert"]
-# What gives an id itself, as another type.
+# Conversions whose result is the same id in another type.
 _CONVERSIONS = frozenset({_WIDENED, OP["OpSConvert"], OP["OpBitcast"]})
 _PHI = OP["OpPhi"]
-# What is not calculated from its operands alone.
+# Instructions whose results do not depend on their operands alone.
 _UNKNOWN = frozenset({_PHI, OP["OpFunctionCall"]})
 _UNSIGNED = frozenset(OP[f"OpU{name}{equal}"] for name in ("LessThan", "GreaterThan") for equal in ("", "Equal"))
 _EQUALITIES = frozenset({OP["OpIEqual"], OP["OpINotEqual"]})
@@ -36,7 +37,7 @@ _COMPARISONS = (
     | frozenset(OP[f"OpS{name}{equal}"] for name in ("LessThan", "GreaterThan") for equal in ("", "Equal"))
 )
 _ID_BITS, _WIDE = 62, 64
-# What an id is one of: a variable, and which of its components.
+# The identity of an id: its variable, followed by the indices of its component.
 Root = tuple[int, ...]
 
 
@@ -45,25 +46,28 @@ class _Id:
     """The relation of a value to a work-item's id."""
 
     root: Root | None
-    """The id that it is, in any type; None of what is calculated from ids."""
+    """The id whose value this is, in any type; None if the value is calculated from ids."""
 
     is_own: bool = False
-    """Whether it is a work-item's id for certain, and not below 0."""
+    """Whether the value is certainly a work-item's id, and not negative."""
 
 
 class IdGuards:
-    """Changes the comparisons of ids in a module's functions that may be mistaken."""
+    """The rewriting of comparisons of ids that may be compiled wrongly."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """The function `code` with what hides the ids before the comparisons, which are changed in place."""
+        """Return the function `code` with instructions that hide the ids before the comparisons.
+
+        The comparisons are changed in place.
+        """
         ids = self._ids(code)
         comparisons = [i for i in code if i.opcode in _COMPARISONS and not ids.keys().isdisjoint(i.operands)]
         merged = set(map(id, self._merged(comparisons, ids)))
         identities = set(map(id, comparisons))
-        # Of `if (id == k) return;` in a loop over k, the device's vectoriser dies if the id alone is hidden.
+        # For `if (id == k) return;` in a loop over k, the device's vectorizer crashes if only the id is hidden.
         hidden = {*ids, *(item.result or 0 for item in code if item.opcode == _PHI)}
         out: list[Instruction] = []
         for item in code:
@@ -79,7 +83,7 @@ class IdGuards:
         return out
 
     def _merged(self, comparisons: list[Instruction], ids: dict[int, _Id]) -> Iterator[Instruction]:
-        """Yield the comparisons that are equalities, or may become one: with another of the same id, or with 0."""
+        """Yield the comparisons that are equalities, or may become one with another comparison of the id, or with 0."""
         bounds = [
             (item, ids[word].root, self._source(bound))
             for item in comparisons
@@ -94,9 +98,10 @@ class IdGuards:
                 yield item
 
     def _ids(self, code: list[Instruction]) -> dict[int, _Id]:
-        """The values of a function that come from ids."""
+        """Return value -> relation to an id, for the values of a function that are derived from ids."""
         # A private variable whose accesses are all known holds an id only if an id is stored to it. A loop's counter
-        # does not, and stays visible: the device vectorizes no kernel with a loop that it cannot prove to end.
+        # does not hold an id, and must stay visible: the device does not vectorize a kernel with a loop that it cannot
+        # prove to end.
         free = memories(self._globals, code)
         while True:
             ids = self._from_ids(code, {pointer for memory in free for pointer in memory.addresses})
@@ -107,11 +112,11 @@ class IdGuards:
 
     @staticmethod
     def _is_free(memory: Memory, ids: dict[int, _Id]) -> bool:
-        """Return whether only stores write the variable, and no id."""
+        """Return whether only stores write the variable, and none of them stores a value derived from an id."""
         return all(item.opcode == _STORE and item.operands[1] not in ids for item in memory.writes)
 
     def _from_ids(self, code: list[Instruction], free: set[int]) -> dict[int, _Id]:
-        """The values of a function that come from ids, where `free` are pointers to what holds none."""
+        """Return the values that are derived from ids; `free` are pointers to variables that hold no ids."""
         ids: dict[int, _Id] = {}
         is_kernel = self._globals.is_kernel(code)
         for item in code:
@@ -121,7 +126,7 @@ class IdGuards:
                 if not is_kernel:
                     ids[item.result] = _Id((item.result,))
             elif item.opcode == _LOAD:
-                # What a private variable holds is not followed further.
+                # A load from another private variable counts as an id: the values stored to it are not traced.
                 is_id = self._globals.is_id_variable(item.operands[0])
                 if is_id or (self._globals.is_private(item.operands[0]) and item.operands[0] not in free):
                     ids[item.result] = _Id((item.operands[0],), is_id)
@@ -134,7 +139,10 @@ class IdGuards:
         return ids
 
     def _source(self, value: int) -> int:
-        """The constant or the variable that a value comes from unchanged; itself where it is calculated."""
+        """Return the constant or variable from which a value is loaded or converted unchanged.
+
+        If the value is calculated, return the value itself.
+        """
         while (item := self._globals.definitions.get(value)) is not None and (
             item.opcode in _CONVERSIONS or item.opcode == _LOAD
         ):
@@ -142,12 +150,12 @@ class IdGuards:
         return value
 
     def _is_least(self, bound: int) -> bool:
-        """Return whether the bound is a constant that is at most 1, with or without a sign."""
+        """Return whether the bound is a constant of at most 1, or with its sign bit set."""
         words = self._globals.definitions[bound].operands
         return (sum(words[:1]) <= 1 and not any(words[1:])) or any(word >> 31 for word in words[-1:])
 
     def _is_small(self, bound: int) -> bool:
-        """Return whether the bound has no more bits than an id."""
+        """Return whether the bound fits the 62 bits of an id."""
         if self._globals.width(bound) != _WIDE:
             return True
         item = self._globals.definitions[bound]
@@ -158,12 +166,14 @@ class IdGuards:
         return item.opcode == _WIDENED
 
     def _without_sign(self, bound: int, out: list[Instruction]) -> int:
+        """Append a bitwise and to `out` that clears the bound's upper bits, and return its id."""
         kind = self._globals.kind_of(bound)
         mask = self._globals.constant(kind, 0xFFFFFFFF, (1 << (_ID_BITS - 32)) - 1)
         out.append(self._globals.calculated(_AND, kind, bound, mask))
         return out[-1].result or 0
 
     def _uses(self, item: Instruction, values: dict[int, _Id]) -> bool:
+        """Return whether one of the instruction's operands is among the values."""
         if values.keys().isdisjoint(item.operands):
             return False
         positions = id_positions(item, self._globals.definitions)

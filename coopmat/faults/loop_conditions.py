@@ -1,9 +1,9 @@
-"""Makes conditions that a loop does not change seem to change, for a device's compiler that mistakes them.
+"""A rewrite that makes loop-invariant conditions appear to change in the loop, because a device compiles them wrongly.
 
-Intel's CPU runtime (2026.2) makes two loops of `if (a[l] < n) for (k = 0; k < n; k++) if (m < l) s += 1;`, with the
-inner condition and without it, and takes one of them for all work-items of a vector, sometimes where there is no outer
-condition, too. Its own compiler does the same from OpenCL C. A condition with a zero that it cannot see, calculated
-anew each time around, stays in the loop.
+Intel's CPU runtime (2026.2) splits `if (a[l] < n) for (k = 0; k < n; k++) if (m < l) s += 1;` into two loops, with the
+inner condition and without it. It then takes the same loop for all work-items of a vector, sometimes even without the
+outer condition. Intel's compiler does the same from OpenCL C. A condition that is combined with an opaque zero,
+recomputed in every iteration, stays in the loop.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ _VOLATILE = 1
 
 
 class LoopConditions:
-    """Changes what the branches and selections in loops of a module's functions depend on."""
+    """The rewriting of the conditions of branches and selections in loops."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """The function `code` with what changes the conditions before the instructions, which are changed in place."""
+        """Return the function `code` with instructions that change the conditions before their uses.
+
+        The branches and selections are changed in place.
+        """
         flow = ControlFlow(code)
         identities = set(map(id, self._invariant(code, flow)))
         if not identities:
@@ -42,6 +45,7 @@ class LoopConditions:
         return out
 
     def _turned(self, condition: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
+        """Append to `out` a condition that equals `condition` and depends on an opaque zero; return its id."""
         scope, kind = self._globals, self._globals.kind_of(condition)
         if scope.definitions[kind].opcode != _TYPE_BOOL:
             out.append(scope.calculated(_XOR, kind, condition, zeros.turning(kind, out)))
@@ -52,7 +56,7 @@ class LoopConditions:
         return out[-1].result or 0
 
     def _invariant(self, code: list[Instruction], flow: ControlFlow) -> Iterator[Instruction]:
-        """The instructions in loops under conditions that the loop does not change, nor all work-items share."""
+        """Yield the instructions in loops whose condition is loop-invariant and may differ between work-items."""
         labels = set().union(*flow.loops.values())
         at = {label: [item for item in flow.blocks[label] if self._is_condition(item)] for label in labels}
         sources = Sources.of(self._globals, code, {item.operands[0] for items in at.values() for item in items})
@@ -65,15 +69,17 @@ class LoopConditions:
                 yield from (item for item in at[label] if item.operands[0] in divergent - variant)
 
     def _is_condition(self, item: Instruction) -> bool:
+        """Return whether an instruction branches or selects by a scalar condition."""
         return item.opcode in _CONDITIONS and self._is_scalar(item.operands[0])
 
     def _is_scalar(self, value: int) -> bool:
+        """Return whether a value is a bool or an integer."""
         kind = self._globals.kind_of(value)
         return self._globals.definitions[kind].opcode in (_TYPE_BOOL, OP["OpTypeInt"])
 
 
 def _changed(sources: Sources, code: list[Instruction]) -> set[int]:
-    """The values of a loop that may be others the next time around; `code` is what it runs."""
+    """Return the values of a loop that may differ in the next iteration; `code` has the instructions of the loop."""
     stored = {item.operands[0] for item in code if item.opcode == _STORE}
     items = [item for item in code if item.result in sources.values]
     variant = {item.result for item in items if item.result is not None and _changes(item, stored)}
@@ -85,7 +91,7 @@ def _changed(sources: Sources, code: list[Instruction]) -> set[int]:
 
 
 def _changes(item: Instruction, stored: set[int]) -> bool:
-    """Return whether a value may differ in the next iteration, whatever it is calculated from."""
+    """Return whether a value may differ in the next iteration even if its operands do not."""
     if item.opcode == _LOAD:
         return item.operands[0] in stored or any(word & _VOLATILE for word in item.operands[1:2])
     return item.opcode in (_PHI, _CALL) or item.name.startswith("OpAtomic")

@@ -1,8 +1,8 @@
-"""Hides how many components a matrix has from a device's compiler that dies of certain numbers.
+"""A rewrite that hides the number of a matrix's components from a device's compiler, which certain numbers crash.
 
-Intel's CPU runtime (2026.2) crashes while it vectorises an innermost loop over the components of a lowered matrix,
-kept as an array of vectors, that calls a builtin: of 80, 96, 112 or 160 components, not of powers of two. Where it
-does not know the number it vectorises the loop and leaves the rest to another.
+A lowered matrix is stored as an array of vectors. Intel's CPU runtime (2026.2) crashes while it vectorizes an innermost
+loop over the components that calls a builtin. It crashes with 80, 96, 112 or 160 components, not with powers of two. If
+the number is unknown, the runtime vectorizes the loop and adds another for the remainder.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ _BUILTIN, _LENGTH = OP["OpExtInst"], OP["OpCooperativeMatrixLengthKHR"]
 
 
 class LoopCounts:
-    """Changes the bounds of loops over components in a module's functions, before their matrices are lowered."""
+    """The rewriting of bounds of loops over components, before the matrices are lowered."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """The function `code` with what hides the lengths before the comparisons, which are changed in place."""
+        """Return the function `code` with instructions that hide the lengths before the comparisons.
+
+        The comparisons are changed in place.
+        """
         lengths = {item.result for item in code if item.opcode == _LENGTH and item.result}
         if not lengths:
             return code
@@ -37,7 +40,7 @@ class LoopCounts:
 
     @staticmethod
     def _ends(flow: ControlFlow) -> Iterator[int]:
-        """The conditions of leaving innermost loops with builtins."""
+        """Yield the exit conditions of innermost loops that call builtins."""
         for header, inside in flow.loops.items():
             if any(other != header and other in inside for other in flow.loops):
                 continue

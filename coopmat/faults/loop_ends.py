@@ -1,9 +1,9 @@
-"""Hides narrow counters from the ends of loops that a device's compiler counts in a wider type.
+"""A rewrite that hides narrow counters in exit conditions of loops from a compiler that counts in a wider type.
 
-Intel's CPU runtime (2026.2) vectorises `uchar k = 3; do { ... } while (++k != n);` as if the counter went on behind
-255, where it goes round to meet the bound: for some 2 ** 30 times in place of 255. Its own compiler does the same from
-OpenCL C. A loop to a bound that belongs to it, `short k = n; k >= 0`, may never end. The counter behind an exclusive or
-is right; loops of ints, and to bounds that do not belong to them, stay as they are.
+Intel's CPU runtime (2026.2) vectorizes `uchar k = 3; do { ... } while (++k != n);` as if the counter did not wrap after
+255 to meet the bound: the loop runs some 2 ** 30 times instead of 255. Intel's compiler does the same from OpenCL C. A
+loop to an inclusive bound, `short k = n; k >= 0`, may never end. A counter that has passed through an exclusive or is
+compiled correctly. Loops of ints, and to exclusive bounds, are not changed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from .loops import ControlFlow
 from .opaque_zeros import Globals, OpaqueZeros
 
 _WIDENINGS = frozenset({OP["OpUConvert"], OP["OpSConvert"]})
-# What a counter is: of this or of the next time around, or what a variable holds; what was added in a wider type.
+# Instructions that may define a counter: its value in this or the next iteration, a load of the variable that holds it,
+# or a sum in a wider type.
 _COUNTERS = frozenset(OP[f"Op{name}"] for name in ("Phi", "IAdd", "ISub", "Load", "UConvert"))
-# Comparisons, each with the value of it for which the loop goes on, that hold for an equal counter or for all but it.
+# (comparison, its result for which the loop continues): the loop continues if the counter equals the bound, or unless
+# it does.
 _MISTAKEN = frozenset(
     (OP[f"Op{name}"], goes_on)
     for goes_on, names in {
@@ -29,13 +31,16 @@ _NARROW = 16
 
 
 class LoopEnds:
-    """Changes the comparisons of widened counters that end loops in a module's functions."""
+    """The rewriting of exit conditions of loops that compare widened counters."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """The function `code` with what hides the counters before the comparisons, which are changed in place."""
+        """Return the function `code` with instructions that hide the counters before the comparisons.
+
+        The comparisons are changed in place.
+        """
         compared = {item.result: item for item in code if self._is_of_counter(item)}
         if not compared:
             return code
@@ -55,7 +60,7 @@ class LoopEnds:
         return item.opcode in _COMPARISONS and any(map(self._is_counter, item.operands))
 
     def _is_counter(self, value: int) -> bool:
-        """Return whether a value is a narrow counter that was widened."""
+        """Return whether a value is a narrow counter (at most 16 bits) that was widened."""
         item = self._globals.definitions.get(value)
         if item is None or item.opcode not in _WIDENINGS:
             return False

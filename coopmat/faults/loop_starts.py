@@ -1,9 +1,9 @@
-"""Hides the start of loops whose counter may wrap from a device's compiler that miscounts them.
+"""A rewrite that hides the initial value of loop counters that may wrap, because a device miscounts such loops.
 
-Intel's CPU runtime (2026.2) vectorises `for (uint k = 0; k <= n; k++)`: if n is the greatest number there is, the loop
-never ends, and a check before the vector loop sees to that; where the loop starts at the constant 0 the iterations
-that are left over then begin at 1. Its own compiler does the same from OpenCL C. A start that it cannot see, a volatile
-variable's value, makes it right at the price of one access; the loop is still vectorised.
+Intel's CPU runtime (2026.2) vectorizes `for (uint k = 0; k <= n; k++)`. If n is the largest uint, the loop never ends;
+a check before the vector loop handles this. But if the loop starts at the constant 0, the remaining scalar iterations
+then start at 1. Intel's compiler does the same from OpenCL C. If the initial value is a volatile variable's, which the
+compiler cannot see, the result is correct and the loop is still vectorized. The cost is one memory access.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _LOAD, _STORE = OP["OpLoad"], OP["OpStore"]
 _DECORATE = OP["OpDecorate"]
 _NOT, _JUNCTIONS = OP["OpLogicalNot"], frozenset({OP["OpLogicalAnd"], OP["OpLogicalOr"], OP["OpSelect"]})
 _NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP = 4469, 4470
-# By opcode: the decoration without which a wider value, or the order of two, may be another after an overflow.
+# opcode -> the decoration without which the widened value, or below the order of two values, may change by an overflow
 _EXTENSIONS = {OP["OpSConvert"]: _NO_SIGNED_WRAP, OP["OpUConvert"]: _NO_UNSIGNED_WRAP}
-# By opcode: whether the first operand is the greater one, whether both may be equal; and as above.
+# opcode -> (whether the first operand is the greater, whether both may be equal, the decoration as above)
 _ORDERS = {
     OP[f"Op{sign}{name}"]: (*order, wrap)
     for sign, wrap in {"S": _NO_SIGNED_WRAP, "U": _NO_UNSIGNED_WRAP}.items()
@@ -33,19 +33,18 @@ _ORDERS = {
         "GreaterThanEqual": (True, True),
     }.items()
 }
-# An operand that is the constant 0: the instruction, and where the operand stands.
+# An operand that is the constant 0: (instruction, index of the operand).
 Start = tuple[Instruction, int]
 
 
 class LoopStarts:
-    """Changes the loops of a module's functions that start at 0, count up and end behind a bound, unless their counter
-    cannot wrap."""
+    """The rewriting of loops that start at 0, count up and end after a bound, unless their counters cannot wrap."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """The function `code`, whose instructions are changed in place."""
+        """Return the function `code`, whose instructions are changed in place."""
         for item, at in _Function(self, code).starts():
             zero = zeros.of(self._globals.kind_of(item.operands[at]))
             item.operands = (*item.operands[:at], zero, *item.operands[at + 1 :])
@@ -63,25 +62,25 @@ class LoopStarts:
 
     @cached_property
     def exact(self) -> frozenset[tuple[int, int]]:
-        """Values, each with a decoration that says how it does not wrap."""
+        """Pairs of a value and a decoration that excludes a kind of wrapping for it."""
         wraps = (_NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP)
         code = self._globals.module.instructions
         pairs = (item.operands for item in code if item.opcode == _DECORATE and item.operands[1] in wraps)
         return frozenset((target, wrap) for target, wrap in pairs)
 
     def narrow(self, value: int, wrap: int) -> tuple[int, int]:
-        """Return the value before it was widened, and the decoration that its wrapping would contradict."""
+        """Return the value before it was widened, and the decoration that excludes the wrapping concerned."""
         while (item := self.definitions.get(value)) is not None and item.opcode in _EXTENSIONS:
             value, wrap = item.operands[0], _EXTENSIONS[item.opcode]
         return value, wrap
 
     def summands(self, value: int) -> tuple[int, ...]:
-        """Return the operands of an addition, of which a counter may be one: its step may be known only at run time."""
+        """Return the operands of an addition, one of which may be a counter; the step may be unknown until run time."""
         item = self.definitions.get(value)
         return item.operands if item is not None and item.opcode == _ADD else ()
 
     def is_sum(self, value: int) -> bool:
-        """Return whether the value is an addition's result, perhaps in another type."""
+        """Return whether the value is the result of an addition, possibly converted to another type."""
         return bool(self.summands(self.narrow(value, 0)[0]))
 
 
@@ -92,7 +91,7 @@ class _Function:
         self.owner, self.code = owner, code
 
     def starts(self) -> list[Start]:
-        """The zeros that counters of loops start with."""
+        """Return the operands that are the initial value 0 of loop counters."""
         by_place: dict[tuple[int, int], Start] = {}
         for condition, goes_on in ControlFlow(self.code).exits():
             for counter, wrap in self._counters(condition, goes_on):
@@ -101,8 +100,11 @@ class _Function:
         return list(by_place.values())
 
     def _counters(self, condition: int, goes_on: bool) -> Iterator[tuple[int, int]]:
-        """Yield the values that must be at most some value that is no constant for the loop to go on, each with the
-        decoration that says whether it wraps."""
+        """Yield counters that must be less than or equal to a non-constant value for the loop to continue.
+
+        Each counter is yielded with the decoration that excludes its wrapping. `goes_on` is the value of `condition`
+        for which the loop continues.
+        """
         item = self.owner.definitions.get(condition)
         if item is None:
             return
@@ -116,14 +118,16 @@ class _Function:
             if not goes_on:
                 greater, equal = not greater, not equal
             less, more = (right, left) if greater else (left, right)
-            # `< n + 1` becomes `<= n` there.
+            # The device's compiler rewrites `< n + 1` to `<= n`.
             may_equal = equal or any(map(self.owner.is_constant, self.owner.summands(more)))
             if may_equal and not self.owner.is_constant(more):
                 yield self.owner.narrow(less, wrap)
 
     def _zeros(self, counter: int, wrap: int) -> Iterator[Start]:
-        """Yield the places where a counter that may wrap begins with 0; the counter is its value in this iteration or
-        in the next."""
+        """Yield the operands where a counter that may wrap is initialised to 0.
+
+        `counter` is the counter's value in this iteration or in the next.
+        """
         definitions = self.owner.definitions
         for whole in (counter, *self.owner.summands(counter)):
             value, contradicted = self.owner.narrow(whole, wrap)
@@ -136,6 +140,7 @@ class _Function:
                 yield from self._zeros_of([(store, 1) for store in stores], contradicted)
 
     def _zeros_of(self, values: list[Start], wrap: int) -> Iterator[Start]:
+        """Yield the zeros among a counter's initial values and steps, if one of its steps may wrap."""
         steps = {value for item, at in values if self.owner.is_sum(value := item.operands[at])}
         if steps and not all((step, wrap) in self.owner.exact for step in steps):
             yield from ((item, at) for item, at in values if self.owner.is_zero(item.operands[at]))

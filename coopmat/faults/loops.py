@@ -1,4 +1,4 @@
-"""The loops of a function, and the conditions of leaving them."""
+"""The loops of a function and their exit conditions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BRANCHES = frozenset({OP["OpBranch"], _BRANCH_CONDITIONAL, OP["OpSwitch"]})
 
 
 class ControlFlow:
-    """The control flow of the function `code`."""
+    """The control flow graph of the function `code`; `blocks` maps labels to instructions."""
 
     def __init__(self, code: list[Instruction]) -> None:
         self.blocks: dict[int, list[Instruction]] = {}
@@ -25,13 +25,13 @@ class ControlFlow:
                 block.append(item)
 
     def exits(self) -> Iterator[tuple[int, bool]]:
-        """The conditions of leaving a loop, and with which value of them it goes on."""
+        """Yield the exit conditions of all loops, each with the value for which the loop continues."""
         for inside in self.loops.values():
             yield from self.exits_of(inside)
 
     @cached_property
     def loops(self) -> dict[int, set[int]]:
-        """The blocks of each loop, by its first one."""
+        """The header of each loop -> the labels of its blocks."""
         loops_by_header: dict[int, set[int]] = {}
         for latch, header in self._back_edges():
             loops_by_header.setdefault(header, set()).update(self._loop(header, latch))
@@ -39,6 +39,7 @@ class ControlFlow:
 
     @cached_property
     def after(self) -> dict[int, list[int]]:
+        """Label -> labels of the successors."""
         return {
             label: list(dict.fromkeys(word for word in block[-1].operands if word in self.blocks))
             if block and block[-1].opcode in _BRANCHES
@@ -48,6 +49,7 @@ class ControlFlow:
 
     @cached_property
     def _before(self) -> dict[int, list[int]]:
+        """Label -> labels of the predecessors."""
         result: dict[int, list[int]] = {label: [] for label in self.blocks}
         for label, targets in self.after.items():
             for target in targets:
@@ -55,7 +57,7 @@ class ControlFlow:
         return result
 
     def _back_edges(self) -> Iterator[tuple[int, int]]:
-        """Branches to a block that control came through."""
+        """Yield the back edges, as pairs (latch, header)."""
         entry = next(iter(self.blocks), None)
         visited: set[int] = set()
         path: dict[int, Iterator[int]] = {}
@@ -75,7 +77,7 @@ class ControlFlow:
                     del path[label]
 
     def _loop(self, header: int, latch: int) -> set[int]:
-        """The blocks of a loop: all that lead to its end, back to its head."""
+        """Return the labels of a loop: the header, and the blocks that reach the latch without passing through it."""
         inside, work = {header}, [latch]
         while work:
             label = work.pop()
@@ -85,7 +87,7 @@ class ControlFlow:
         return inside
 
     def exits_of(self, inside: set[int]) -> Iterator[tuple[int, bool]]:
-        """The same of one loop's blocks."""
+        """Yield the exit conditions of the loop of the blocks `inside`, each with the value that continues the loop."""
         for label in inside:
             end = self.blocks[label][-1]
             if end.opcode == _BRANCH_CONDITIONAL:

@@ -1,10 +1,11 @@
-"""Hides negations of floats from a device's compiler that mistakes them beside barriers.
+"""A rewrite that hides negations of floats from a device's compiler, which compiles them wrongly near barriers.
 
-Intel's CPU runtime (2026.2) takes the result of LLVM's `fneg` for the same in all work-items: if a barrier is between
-that instruction, or a calculation with its result, and a use, every work-item reads the value of one work-item. Its own
-compiler does the same from OpenCL C. Products and quotients by -1, differences from -0 and exclusive ors with the sign
-bit all become that instruction. In modules with barriers, the sign bits are flipped by a mask that the compiler cannot
-see. The constants are hidden, those of floating point also where they are arguments of calls that may be inlined.
+Intel's CPU runtime (2026.2) assumes that the result of LLVM's `fneg` is equal in all work-items. If a barrier is
+between that instruction, or a calculation with its result, and a use, every work-item reads the value of a single
+work-item. Intel's compiler does the same from OpenCL C. Products and quotients by -1, differences from -0 and exclusive
+ors with the sign bit all become that instruction. In modules with barriers, the sign bits are therefore flipped by a
+mask that the compiler cannot see. The constants -1, -0 and sign bits are hidden. Floating-point constants are also
+hidden in arguments of calls, which may be inlined.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from ..spirv.module import OP, Instruction, id_positions
 from .opaque_zeros import Globals, OpaqueZeros
 
 _NEGATE, _SUBTRACT = OP["OpFNegate"], OP["OpFSub"]
-# Operations on integers that become negations of floats, or of their magnitudes, with the sign bit.
+# Operations on integers that, with the sign bit, become negations of floats or of their magnitudes.
 _ON_BITS = frozenset(OP[f"Op{name}"] for name in ("BitwiseXor", "BitwiseOr", "IAdd", "ISub"))
 _CONSTANT, _COMPOSITE = OP["OpConstant"], OP["OpConstantComposite"]
 _BARRIERS = frozenset({OP["OpControlBarrier"], OP["OpTypeCooperativeMatrixKHR"]})
-# bits -> the words of -0, which are the sign bit, also of a half in an int; and of -1.
+# bits -> words of -0, which are those of the sign bit (also of a half in an int); then bits -> words of -1
 _SIGNS: dict[int, set[tuple[int, ...]]] = {
     16: {(0x8000,)},
     32: {(0x80000000,), (0x8000,), (0xFFFF8000,)},
@@ -29,7 +30,7 @@ _MINUS_ONES = {16: (0xBC00,), 32: (0xBF800000,), 64: (0, 0xBFF00000)}
 
 
 class Negations:
-    """Changes the negations in the functions of a module that has barriers, or may be linked with one that has."""
+    """The rewriting of negations in a module that has barriers, or may be linked with a module that has barriers."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
@@ -49,6 +50,7 @@ class Negations:
         return out
 
     def _hide_constants(self, item: Instruction, zeros: OpaqueZeros) -> None:
+        """Replace constants of negations among the operands by opaque values, in place."""
         operands = list(item.operands)
         for at in id_positions(item, self._globals.definitions):
             value = operands[at]
@@ -59,11 +61,13 @@ class Negations:
         item.operands = tuple(operands)
 
     def _is_floating(self, value: int) -> bool:
+        """Return whether a value is a floating-point number or a vector of them."""
         shape = self._globals.shape(value)
         return shape is not None and self._globals.is_floating(shape[0])
 
     @cached_property
     def _has_barriers(self) -> bool:
+        """Whether the module, or a module with which it may be linked, has barriers or group operations."""
         code = self._globals.module.instructions
         if not any(item.opcode == OP["OpEntryPoint"] for item in code):
             return True
@@ -71,7 +75,7 @@ class Negations:
 
     @cached_property
     def _constants(self) -> frozenset[int]:
-        """The constants of floating point that are -1 or -0, the integers that are a sign bit, and vectors of them."""
+        """The constants that are -1 or -0, or integers with only a sign bit, and vectors of such constants."""
         scope, found = self._globals, set[int]()
         for item in scope.module.instructions:
             shape = scope.shape(item.result) if item.opcode in (_CONSTANT, _COMPOSITE) and item.result else None

@@ -1,6 +1,6 @@
-"""Zeros, and other constants, that a device's compiler cannot see: values of volatile variables.
+"""Opaque zeros and other constants, which a device's compiler cannot see: values of volatile variables.
 
-Put in place of a constant, or combined with a value, they hide it from optimisations that are wrong.
+They replace constants, or are combined with values, to prevent optimisations that are wrong.
 """
 
 from __future__ import annotations
@@ -19,42 +19,49 @@ _TYPE_FLOAT, _TYPE_VECTOR, _BITCAST, _SPLAT = (
     OP[f"Op{name}"] for name in ("TypeFloat", "TypeVector", "Bitcast", "CompositeConstruct")
 )
 _STORAGE_FUNCTION, _VOLATILE, _BUILT_IN = 7, 1, 11
-# Of a work-item: LocalInvocationId, GlobalInvocationId, LocalInvocationIndex, GlobalLinearId.
+# The ids of a work-item: LocalInvocationId, GlobalInvocationId, LocalInvocationIndex, GlobalLinearId.
 _IDS = frozenset({27, 28, 29, 34})
 
 
 @dataclass
 class Globals:
-    """The part of a module that precedes its functions; `added` are types and constants to be added there."""
+    """The part of a module that precedes its functions, and all definitions.
+
+    `added` are new types and constants, which must be inserted there.
+    """
 
     module: Module
     added: list[Instruction] = field(default_factory=list)
 
     @cached_property
     def definitions(self) -> dict[int, Instruction]:
+        """Each id -> its defining instruction, including new instructions."""
         return dict(self.module.definitions())
 
     def calculated(self, opcode: int, kind: int, *operands: int) -> Instruction:
-        """A new instruction, known from now on, that gives a value of a type."""
+        """Return a new instruction with a result of the type `kind`, and add it to `definitions`."""
         item = Instruction(opcode, operands, kind, self.module.new_id())
         self.definitions[item.result or 0] = item
         return item
 
     @cached_property
     def _entry_points(self) -> frozenset[int]:
+        """The ids of the kernels."""
         code = self.module.instructions
         return frozenset(item.operands[1] for item in code if item.opcode == OP["OpEntryPoint"])
 
     @cached_property
     def _id_variables(self) -> frozenset[int]:
+        """The variables that hold ids of a work-item."""
         decorations = (i.operands for i in self.module.instructions if i.opcode == OP["OpDecorate"])
         return frozenset(words[0] for words in decorations if words[1] == _BUILT_IN and words[2] in _IDS)
 
     def is_kernel(self, function: list[Instruction]) -> bool:
+        """Return whether a function is a kernel."""
         return function[0].result in self._entry_points
 
     def is_id_variable(self, pointer: int) -> bool:
-        """Return whether a pointer is a variable that holds ids of a work-item, or a component of one."""
+        """Return whether a pointer is a variable with ids of a work-item, or is derived from such a variable."""
         if pointer in self._id_variables:
             return True
         item = self.definitions.get(pointer)
@@ -74,35 +81,39 @@ class Globals:
 
     @cached_property
     def _ids(self) -> dict[tuple[int, int | None, tuple[int, ...]], int]:
-        """Types and constants that may be asked for, by what they are."""
+        """(opcode, type, operands) -> id, for the types and constants that `_find` may look up."""
         found = (_TYPE_INT, _TYPE_VECTOR, _TYPE_POINTER, *CONSTANTS)
         items = (i for i in self.module.instructions if i.opcode in found)
         return {(i.opcode, i.result_type, i.operands): i.result or 0 for i in items}
 
     def pointer(self, pointee: int) -> int:
-        """The id of the type of a pointer to a private `pointee`."""
+        """Return the id of the type of pointers to private memory with this pointee type."""
         return self._find("OpTypePointer", None, _STORAGE_FUNCTION, pointee)
 
     def null(self, kind: int) -> int:
+        """Return the id of the null constant of a type."""
         return self._find("OpConstantNull", kind)
 
     def constant(self, kind: int, *words: int) -> int:
+        """Return the id of a constant of a type."""
         return self._find("OpConstant", kind, *words)
 
     def kind_of(self, value: int) -> int:
-        """The type of a value."""
+        """Return the id of a value's type."""
         kind = self.definitions[value].result_type
         assert kind is not None
         return kind
 
     def integer(self, bits: int = 32, count: int = 1) -> int:
-        """The type of unsigned integers of so many bits, or of vectors of them."""
+        """Return the id of the type of unsigned integers of `bits` bits, or of vectors of `count` such integers."""
         scalar = self._find("OpTypeInt", None, bits, 0)
         return self._find("OpTypeVector", None, scalar, count) if count > 1 else scalar
 
     def shape(self, value: int) -> tuple[int, int, int] | None:
-        """Return the scalar type of a value that is a number or a vector of them, its bits, and the number of
-        components; None of other values."""
+        """Return (scalar type, bits, number of components) of a value that is a number or a vector.
+
+        Return None for other values.
+        """
         item = self.definitions.get(value)
         kind, count = (item.result_type or 0) if item is not None else 0, 1
         if kind in self.definitions and self.definitions[kind].opcode == _TYPE_VECTOR:
@@ -113,16 +124,17 @@ class Globals:
         return kind, scalar.operands[0], count
 
     def is_floating(self, kind: int) -> bool:
-        """Return whether a scalar type is one of floating point."""
+        """Return whether a scalar type is a floating-point type."""
         return self.definitions[kind].opcode == _TYPE_FLOAT
 
     def width(self, value: int) -> int | None:
-        """The bits of an integer; None of what is none."""
+        """Return the bits of a scalar integer; return None for other values."""
         item = self.definitions.get(value)
         kind = self.definitions.get(item.result_type or 0) if item is not None else None
         return kind.operands[0] if kind is not None and kind.opcode == _TYPE_INT else None
 
     def _find(self, name: str, kind: int | None, *operands: int) -> int:
+        """Return the id of a type or constant; add it if it does not exist."""
         key = OP[name], kind, operands
         if key not in self._ids:
             self._ids[key] = self.module.new_id()
@@ -132,7 +144,7 @@ class Globals:
 
 
 class OpaqueZeros:
-    """The zeros of one function, one of each integer type, and its other opaque constants."""
+    """The opaque constants of one function: a zero of each integer type, and others."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
@@ -143,14 +155,18 @@ class OpaqueZeros:
         self._accesses: list[Instruction] = []
 
     def of(self, kind: int, number: int = 0) -> int:
-        """The value's id; it is there in the whole function. Two of other numbers may differ, for all that is known."""
+        """Return the id of an opaque zero of the type `kind`, which is defined in the whole function.
+
+        The compiler cannot prove that zeros with different `number`s are equal.
+        """
         return self._opaque(kind, self._globals.null(kind), number)
 
     def like(self, constant: int) -> int:
-        """Return the id of a value that equals a constant; it is there in the whole function."""
+        """Return the id of an opaque value that equals a constant; it is defined in the whole function."""
         return self._opaque(self._globals.kind_of(constant), constant)
 
     def _opaque(self, kind: int, constant: int, number: int = 0) -> int:
+        """Return the id of a volatile variable's value that equals `constant`."""
         if (constant, number) not in self._values:
             variable, value = self._globals.module.new_id(), self._globals.module.new_id()
             pointer = self._globals.pointer(kind)
@@ -161,9 +177,11 @@ class OpaqueZeros:
         return self._values[constant, number]
 
     def flipped(self, value: int, shape: tuple[int, int, int], sign: int, out: list[Instruction]) -> Instruction:
-        """Return a number, or a vector of them, whose sign bits are flipped if `sign` is 1, calculated at the end of
-        `out` but for the last instruction, which is returned; the device's compiler sees neither its sign nor that it
-        is the same. `shape` is that of the value."""
+        """Return the last instruction of a calculation that flips the sign bits of a number or vector if `sign` is 1.
+
+        The instructions before it are appended to `out`. If `sign` is 0, the value stays the same, but the device's
+        compiler can see neither this nor the sign. `shape` is the value's (see `Globals.shape`).
+        """
         scope, (_scalar, bits, count) = self._globals, shape
         kind, integer = scope.kind_of(value), scope.integer(bits, count)
         word = sign << (bits - 1)
@@ -179,14 +197,20 @@ class OpaqueZeros:
         return scope.calculated(_BITCAST, kind, out[-1].result or 0)
 
     def hide(self, item: Instruction, values: Container[int], out: list[Instruction]) -> None:
-        """Puts what equals them in place of the operands of a comparison that are among the `values`, calculated at
-        the end of `out`: each with a zero of its own, since equal ones on both sides would be left out."""
+        """Replace the operands of a comparison that are among the `values` by equal opaque values.
+
+        The opaque values are calculated at the end of `out`. Each operand has a separate zero, because the compiler
+        would remove the same zero on both sides.
+        """
         item.operands = tuple(
             self._equal(word, at, out) if word in values else word for at, word in enumerate(item.operands)
         )
 
     def _equal(self, value: int, number: int, out: list[Instruction]) -> int:
-        """Itself where it is hidden already, or no integer."""
+        """Return an opaque value equal to an integer.
+
+        Return a value that is hidden already, or no integer, unchanged.
+        """
         if value in self._hidden or self._globals.width(value) is None:
             return value
         kind = self._globals.kind_of(value)
@@ -196,7 +220,7 @@ class OpaqueZeros:
         return result
 
     def turning(self, kind: int, out: list[Instruction]) -> int:
-        """A zero of each time around a loop that this stands in, calculated at the end of `out`."""
+        """Return an opaque zero that is recomputed in every iteration of the enclosing loop, at the end of `out`."""
         scope = self._globals
         if kind not in self._turns:
             self._turns[kind] = scope.module.new_id()
@@ -208,7 +232,7 @@ class OpaqueZeros:
         return after.result or 0
 
     def inserted(self, code: list[Instruction]) -> list[Instruction]:
-        """The function with the variables, and their accesses where it begins."""
+        """Return the function with the variables, and their initial accesses at its beginning."""
         if not self._values:
             return code
         entry = next(at for at, item in enumerate(code) if item.opcode == LABEL) + 1

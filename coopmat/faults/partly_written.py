@@ -1,8 +1,9 @@
-"""Fills private memory that a device's compiler may find unwritten, where kernels exchange values in subgroups.
+"""A rewrite that initialises private memory that some lanes leave unwritten, in kernels with subgroup operations.
 
-Intel's CPU runtime (2026.2) makes code for one lane alone of a kernel that writes an array in some lanes, `if (l < 5)`,
-and reads it in all of them, in a loop, after a broadcast or shuffle: it stores what lane 0 stores, or crashes. That
-the other lanes' values are never used makes no difference. Memory that is zero at first is read in all lanes.
+Consider a kernel that writes an array in some lanes, `if (l < 5)`. After a broadcast or shuffle, all lanes read the
+array in a loop. Intel's CPU runtime (2026.2) generates code for a single lane: the kernel stores the value of lane 0,
+or crashes, even if the other lanes' values are never used. Memory that is initialised with zeros is read correctly in
+all lanes.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ _NUMBERS = frozenset(OP[f"OpType{name}"] for name in ("Int", "Float", "Vector"))
 
 
 class PartlyWritten:
-    """Adds stores to the functions of a module that calls functions of subgroups."""
+    """The insertion of stores in the functions of a module that uses subgroup instructions."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with stores of zeros to such memory where it begins."""
+        """Return the function `code` with stores of zeros to such memory at its beginning."""
         if not self._has_exchanges:
             return code
         flow = ControlFlow(code)
@@ -40,16 +41,19 @@ class PartlyWritten:
 
     @cached_property
     def _has_exchanges(self) -> bool:
+        """Whether the module has instructions of groups or subgroups."""
         return any(item.name.startswith(("OpGroup", "OpSubgroup")) for item in self._globals.module.instructions)
 
     def _pointee(self, memory: Memory) -> int:
+        """Return the id of a variable's type."""
         return self._globals.definitions[self._globals.kind_of(memory.variable)].operands[1]
 
     def _store(self, memory: Memory) -> Instruction:
+        """Return a store of zeros to a variable."""
         return instruction("OpStore", memory.variable, self._globals.null(self._pointee(memory)))
 
     def _is_aggregate(self, memory: Memory) -> bool:
-        """Return whether a variable is an array or a record that holds numbers alone."""
+        """Return whether a variable is an array or structure that contains only numbers."""
         kinds = [self._globals.definitions[self._pointee(memory)]]
         if kinds[0].opcode not in _AGGREGATES:
             return False
@@ -64,7 +68,7 @@ class PartlyWritten:
 
     @staticmethod
     def _is_read_unwritten(flow: ControlFlow, memory: Memory) -> bool:
-        """Return whether control may come to a read of such memory and to no write to it before."""
+        """Return whether a path from the entry reaches a read of the variable without a write to it before."""
         reads, writes = ({id(item) for item in items} for items in (memory.reads, memory.writes))
         work = [next(iter(flow.blocks))]
         seen = set(work)

@@ -1,4 +1,4 @@
-"""The private memory of a function, and what reads and writes it."""
+"""The private variables of a function, and the instructions that read and write them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .opaque_zeros import Globals
 
 BITCAST = OP["OpBitcast"]
 CHAINS = frozenset(OP[f"Op{name}AccessChain"] for name in ("", "InBounds", "Ptr", "InBoundsPtr"))
-# Instructions that copy -> where their MemoryAccess begins.
+# opcode -> index where its memory operands begin: of copies, then of all writes
 COPIES = {OP["OpCopyMemory"]: 2, OP["OpCopyMemorySized"]: 3}
 WRITES = {OP["OpStore"]: 2, **COPIES}
 _VARIABLE, _LOAD = OP["OpVariable"], OP["OpLoad"]
@@ -24,13 +24,13 @@ class Memory:
     reads: list[Instruction] = field(default_factory=list)
     writes: list[Instruction] = field(default_factory=list)
     is_known: bool = True
-    """Whether these are all accesses to it."""
+    """Whether `reads` and `writes` are all accesses to the variable."""
     addresses: dict[int, bool] = field(default_factory=dict)
-    """Pointers into it, and whether their offsets are calculated."""
+    """Pointer into the variable -> whether its offset is calculated."""
 
 
 def memories(scope: Globals, code: list[Instruction]) -> list[Memory]:
-    """Return the private variables of a function whose accesses are known."""
+    """Return the private variables of a function all of whose accesses are known."""
     found: list[Memory] = []
     by_pointer: dict[int, Memory] = {}
     for item in code:
@@ -43,10 +43,10 @@ def memories(scope: Globals, code: list[Instruction]) -> list[Memory]:
 
 
 def _use(scope: Globals, item: Instruction, by_pointer: dict[int, Memory]) -> None:
-    """Enter an instruction that may use pointers to private variables, and its result where that is one."""
+    """Record an instruction that may use pointers to private variables, and its result if that is such a pointer."""
     first, *others = (item.operands[at] for at in id_positions(item, scope.definitions))
     for other in by_pointer.keys() & set(others):
-        # A copy's source, or a pointer that goes elsewhere: what happens there is not known.
+        # A copy's source, or a pointer that is stored or passed on: its further accesses are unknown.
         by_pointer[other].is_known = False
     memory = by_pointer.get(first)
     if memory is None:
@@ -64,5 +64,6 @@ def _use(scope: Globals, item: Instruction, by_pointer: dict[int, Memory]) -> No
 
 
 def is_constant(scope: Globals, value: int) -> bool:
+    """Return whether a value is a constant of any kind, or undefined."""
     item = scope.definitions.get(value)
     return item is not None and (item.name.startswith("OpConstant") or item.name == "OpUndef")

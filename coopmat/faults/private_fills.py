@@ -1,10 +1,10 @@
-"""Keeps a device's compiler from leaving out the stores to private memory that holds only constants.
+"""A rewrite that keeps a device's compiler from removing stores to private memory that holds only constants.
 
-Intel's CPU runtime (2026.2) vectorises a kernel with private memory that is filled with constants and then read at
-addresses that are calculated, `m[i]`. Unless the memory's declared elements are those that are read, its later
-elimination of dead stores does not see that something reads them: what is read is what was there before. One other
-value stored anywhere in it is enough to keep all. A variable that is only copied once from constant memory is replaced
-by that. Volatile stores are kept.
+Intel's CPU runtime (2026.2) vectorizes a kernel with private memory that is filled with constants and then read at
+calculated addresses, `m[i]`. If the declared element type of the memory is not the type of the reads, the later
+elimination of dead stores misses these reads. They then return earlier contents. A single store of another value to the
+variable is enough to keep all stores. A variable that is only copied once from constant memory is replaced by that
+memory. Volatile stores are kept.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _UNIFORM_CONSTANT, _VOLATILE = 0, 1
 
 
 class PrivateFills:
-    """Changes the stores in a module's functions."""
+    """The rewriting of such stores to volatile stores."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code`, whose stores to such memory are made volatile in place."""
+        """Return the function `code`, in which the stores to such memory are made volatile in place."""
         for memory in memories(self._globals, code):
             for item in memory.writes if self._is_endangered(memory) else ():
                 at = WRITES[item.opcode]
@@ -33,6 +33,7 @@ class PrivateFills:
         return code
 
     def _is_endangered(self, memory: Memory) -> bool:
+        """Return whether all stores to a variable are constants, and it is read at a calculated address."""
         if len(memory.writes) == 1 and memory.writes[0].opcode in COPIES:
             return False
         is_read_anywhere = any(memory.addresses[item.operands[0]] for item in memory.reads)

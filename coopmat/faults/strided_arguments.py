@@ -1,10 +1,10 @@
-"""Hides strided elements that are the arguments of builtins from a device's compiler that dies of them.
+"""A rewrite that hides strided elements in arguments of builtins from a device's compiler, which they crash.
 
-Intel's CPU runtime (2026.2) crashes while it vectorises `for (i = 0; i < n; i++) z[i] = fabs(x[2 * i]);`, where no
-other access may alias the loads: it loads the elements of several iterations at once, and the call does not find its
-own. Its own compiler crashes where the loop stores nothing, `s += fabs(x[2 * i])`. An exclusive or between the element
-and the call, with a zero that the compiler cannot see, keeps both; the loop is still vectorised. Kernels that ask for
-an id are vectorised over their work-items instead of their loops, and elements that are vectors are not affected.
+Intel's CPU runtime (2026.2) crashes while it vectorizes `for (i = 0; i < n; i++) z[i] = fabs(x[2 * i]);`, if no other
+access may alias the loads: it loads the elements of several iterations together, and the call does not find its
+element. Intel's compiler crashes if the loop stores nothing, `s += fabs(x[2 * i])`. An exclusive or with an opaque zero
+between the element and the call prevents both crashes; the loop is still vectorized. Kernels that read an id are
+vectorized over their work-items instead of their loops. Elements that are vectors are not affected.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _LOAD, _STORE, _PHI, _PARAMETER = OP["OpLoad"], OP["OpStore"], OP["OpPhi"], OP["
 _BUILTIN, _DECORATE, _ADD = OP["OpExtInst"], OP["OpDecorate"], OP["OpIAdd"]
 _CHAINS = frozenset({OP["OpPtrAccessChain"], OP["OpInBoundsPtrAccessChain"]})
 _WIDENINGS = frozenset({OP["OpUConvert"], OP["OpSConvert"]})
-# Instructions whose results may be what was loaded, at once or after the functions are inlined.
+# Instructions whose results may be a loaded value, immediately or after functions are inlined.
 _NAMES = ("FunctionCall", "Bitcast", "CompositeExtract", "Select", "CopyObject")
 _ELEMENTS = frozenset({_LOAD, _PHI, _PARAMETER, *(OP[f"Op{name}"] for name in _NAMES)})
-# SaturatedConversion, FPRoundingMode: such conversions are calls there.
+# SaturatedConversion, FPRoundingMode: the device's compiler turns such conversions into calls.
 _CALLED = frozenset({28, 39})
 
 
 class StridedArguments:
-    """Changes the arguments of the builtins in loops of a module's functions, and in functions that loops may call."""
+    """The rewriting of arguments of builtins in loops, and in functions that loops may call."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with what hides the elements before the calls, which are changed in place."""
+        """Return the function `code` with instructions that hide the elements; the calls are changed in place."""
         if not any(map(self._is_call, code)) or self._asks_for_ids(code):
             return code
         elements = {item.result for item in code if item.opcode in _ELEMENTS and not self._is_consecutive(item)}
@@ -51,21 +51,25 @@ class StridedArguments:
         return out
 
     def _is_call(self, item: Instruction) -> bool:
+        """Return whether the device's compiler turns an instruction into a call."""
         return item.opcode == _BUILTIN or item.result in self._called
 
     @cached_property
     def _called(self) -> frozenset[int]:
+        """The results of conversions that the device's compiler turns into calls."""
         code = self._globals.module.instructions
         return frozenset(i.operands[0] for i in code if i.opcode == _DECORATE and i.operands[1] in _CALLED)
 
     def _asks_for_ids(self, code: list[Instruction]) -> bool:
-        """Return whether a function uses an id for more than to store it in a variable."""
+        """Return whether a function uses an id other than to store it in a variable."""
         ids = {i.result for i in code if i.opcode == _LOAD and self._globals.is_id_variable(i.operands[0])}
         return any(item.opcode != _STORE and not ids.isdisjoint(item.operands) for item in code)
 
     def _is_consecutive(self, item: Instruction) -> bool:
-        """Return whether an instruction loads the next element in each iteration: `x[i]` or `x[i + 1]` of a parameter,
-        where `i` counts by 1."""
+        """Return whether an instruction loads the next element in each iteration.
+
+        Such loads are `x[i]` or `x[i + 1]` of a parameter x, with a counter i of step 1.
+        """
         definitions = self._globals.definitions
         chain = definitions.get(item.operands[0]) if item.opcode == _LOAD else None
         if chain is None or chain.opcode not in _CHAINS or len(chain.operands) != 2:
@@ -81,14 +85,17 @@ class StridedArguments:
         return any(self._is_step(definitions.get(word), index.result) for word in index.operands[::2])
 
     def _is_step(self, item: Instruction | None, counter: int | None) -> bool:
+        """Return whether an instruction adds 1 to a counter."""
         if item is None or item.opcode != _ADD or counter not in item.operands:
             return False
         steps = (self._globals.definitions[word].operands for word in item.operands if self._globals.is_constant(word))
         return any(sum(words[:1]) == 1 and not any(words[1:]) for words in steps)
 
     def _in_loops(self, code: list[Instruction], elements: set[int | None]) -> Iterator[Instruction]:
-        """Yield the instructions that may be run in a loop. The values that loops carry are removed from `elements`:
-        they are not loaded in this iteration."""
+        """Yield the instructions that may be executed in a loop.
+
+        Values that loops carry are removed from `elements`, because they are not loaded in the current iteration.
+        """
         flow = ControlFlow(code)
         for header in flow.loops:
             elements.difference_update(item.result for item in flow.blocks[header] if item.opcode == _PHI)
@@ -99,6 +106,7 @@ class StridedArguments:
             yield from flow.blocks[label]
 
     def _hidden(self, value: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
+        """Append to `out` an opaque copy of a scalar, and return its id; return other values unchanged."""
         shape = self._globals.shape(value)
         if shape is None or shape[2] > 1:
             return value

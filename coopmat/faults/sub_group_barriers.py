@@ -1,9 +1,9 @@
-"""Makes calls of the builtin `sub_group_barrier` of barriers of subgroups, for a device that mistakes the instruction.
+"""A rewrite of barriers of subgroups, which a device compiles wrongly, to calls of the builtin `sub_group_barrier`.
 
-Intel's CPU runtime (2026.2) executes OpControlBarrier of scope Subgroup as a barrier of the work-group: if only some of
-the subgroups reach the instruction, as in `if (get_sub_group_id() != 0) sub_group_barrier(...)`, values are lost, and
-subgroups execute branches that they do not take. The builtin, which the runtime's library provides, is right. Other
-devices have no such function to link with.
+Intel's CPU runtime (2026.2) executes OpControlBarrier of scope Subgroup as a barrier of the work-group. If only some of
+the subgroups reach the instruction, as in `if (get_sub_group_id() != 0) sub_group_barrier(...)`, values are lost.
+Subgroups may even execute branches that they should not take. The builtin, which the runtime's library provides, is
+correct. Other devices have no such function to link with.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ _BARRIER, _FUNCTION, _TYPE_VOID = OP["OpControlBarrier"], OP["OpFunction"], OP["
 _BUILTIN = "_Z17sub_group_barrierj12memory_scope"
 _LINKAGE, _LINKAGE_ATTRIBUTES, _IMPORT = 5, 41, 1
 _SUBGROUP = 3
-# SPIR-V's scopes of memory -> memory_scope of OpenCL C: all devices, device, work-group, subgroup, work-item.
+# SPIR-V's scope -> OpenCL C's memory_scope: all devices, device, work-group, subgroup, work-item
 _SCOPES = {0: 3, 1: 2, 2: 1, 3: 4, 4: 0}
 _ALL_DEVICES = 0
-# cl_mem_fence_flags: local, global and image memory.
+# cl_mem_fence_flags: local, global and image memory
 _FLAGS = 1 | 2 | 4
 
 
 def call_barrier_builtin(binary: bytes) -> bytes:
-    """Return the module with calls of the builtin for barriers of subgroups. Raise MalformedModule."""
+    """Return the module with calls of the builtin in place of barriers of subgroups.
+
+    Raise MalformedModule if `binary` is no module.
+    """
     if not _has_barriers(binary):
         return binary
     module = Module.parse(binary)
@@ -44,24 +47,27 @@ def call_barrier_builtin(binary: bytes) -> bytes:
 
 
 def _has_barriers(binary: bytes) -> bool:
-    """Return whether a module of either byte order may have barriers."""
+    """Return whether a module of either byte order may have barriers: a fast test on the bytes."""
     head = 4 << 16 | _BARRIER
     return head.to_bytes(4, "little") in binary or head.to_bytes(4, "big") in binary
 
 
 def _constant(scope: Globals, value: int) -> int | None:
-    """Return the value of a constant; None of other values."""
+    """Return the value of a constant; return None for other values."""
     if not scope.is_constant(value):
         return None
     return next(iter(scope.definitions[value].operands), 0)
 
 
 def _declared(module: Module, builtin: int, signature: tuple[int, ...], added: list[Instruction]) -> list[Instruction]:
-    """Return the module's instructions with the declaration of the function `builtin`, and the constants `added`."""
+    """Return the module's instructions with the constants `added` and a declaration of the builtin (id `builtin`).
+
+    `signature` has the result type and the parameter types.
+    """
     code, linkage = module.instructions, instruction("OpCapability", _LINKAGE)
     if linkage not in code:
         code = [linkage, *code]
-    # A module has a type, which no decoration follows.
+    # Every module has a type, and all decorations precede the types.
     decorations = next(
         at for at, item in enumerate(code) if item.name.startswith(("OpDecorat", "OpMemberDecorat", "OpType"))
     )

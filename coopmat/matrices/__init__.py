@@ -1,1 +1,1 @@
-"""Cooperative matrices, apart from any device: variants, meaning, and lowering to OpenCL C."""
+"""Cooperative matrices independent of devices: variants, a numpy reference, and lowerings to OpenCL C."""

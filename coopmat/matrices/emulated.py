@@ -1,10 +1,9 @@
-"""A selection of the matrix types and multiply-adds that the lowerings compute, to test devices without matrix
-instructions.
+"""A selection of the matrix types and multiply-adds that the lowerings compute, to test devices without instructions.
 
-The lowerings compute all of them: component types of one class, in any order (`may_multiply`), and every shape. In the
-selection every type of A meets every type of B, and either every type of C; every pair of `DIMENSIONS` occurs as (M,
-N), as (N, K) and as (M, K). Most products are small, since they become straight-line code. The order is fixed: the list
-is the same every time.
+The lowerings compute all combinations: component types of one class (`may_multiply`) and all shapes. In the selection,
+every type of A occurs with every type of B, and each of these with every type of C. Every pair of `DIMENSIONS` occurs
+as (M, N), as (N, K) and as (M, K). Most multiply-adds are small, because they become straight-line code. The order is
+fixed: the list is the same in every run.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from .variants import COMPONENT_TYPES, ComponentType, Kind, MatrixType, Use, Var
 DIMENSIONS = (1, 2, 3, 4, 5, 7, 8, 16, 32, 64)
 SUB_GROUP_SIZES = (1, 4, 8, 16, 32)
 
-# Multiplications of a shape that may occur with any number of pairings.
+# Largest M N K of a shape that may be repeated with any number of pairings.
 _SMALL = 128
-# Above it a shape occurs with component types that compile fast: no saturation, no 64 bits.
+# If M N K exceeds this, a shape occurs only with component types that compile fast: no saturation, no 64 bits.
 _DEAR = 1024
-# M K above it takes ten seconds as straight-line code, unless N is such that it becomes a loop.
+# If M K exceeds this, straight-line code takes ten seconds, except for an N with which a loop is emitted.
 _LONGEST = 1024
-# Components of a single matrix. Of 4096, a device's compiler takes minutes over a kernel with an array of matrices;
-# products have such ones.
+# Most components of a single matrix: the first for the first shape of each component type, the second for others. A
+# device's compiler takes minutes over a kernel with an array of matrices of 4096. Multiply-adds include such matrices.
 _FEW_COMPONENTS = 64
 _MOST_COMPONENTS = 1024
-# Products of the sizes that programs have.
+# Multiply-adds of the sizes that programs use.
 _LARGE = parse_variants(
     "16x16x16.f16xf16_f32_f32 16x16x16.bf16xbf16_f32_f32 16x16x16.u8xs8_s32_s32.sat 32x32x32.s8xs8_s32_s32"
 )
@@ -66,8 +65,10 @@ def every_pairing(components: Iterable[ComponentType] = COMPONENT_TYPES.values()
 
 
 def pairings(components: Iterable[ComponentType] = COMPONENT_TYPES.values(), *, turn: int = 0) -> tuple[Pairing, ...]:
-    """Return a pairing of every A with every B, saturating and not, whose C are such that every A and every B meets
-    every C."""
+    """Return pairings in which every A occurs with every B, both with and without saturation.
+
+    The types of C are chosen so that every A and every B occurs with every C; `turn` rotates this choice.
+    """
     types = tuple(components)
     result = []
     for saturating in (False, True):
@@ -81,12 +82,12 @@ def pairings(components: Iterable[ComponentType] = COMPONENT_TYPES.values(), *, 
 
 
 def covering_shapes() -> tuple[Shape, ...]:
-    """Return shapes (M, N, K) with each pair of `DIMENSIONS` in each two of the places."""
+    """Return shapes (M, N, K) in which each pair of `DIMENSIONS` occurs in each two of the three positions."""
     values, most = len(DIMENSIONS), max(DIMENSIONS)
     shapes: list[Shape] = []
     shape: Shape
     for m, n in product(range(values), repeat=2):
-        # The indices add up to 8 or 18, so that any two of them give the third and no two are large.
+        # The indices add up to 8 or 18: any two of them determine the third, and no two are large.
         shape = (DIMENSIONS[m], DIMENSIONS[n], DIMENSIONS[(values - 2 - m - n) % values])
         if shape[0] * shape[2] <= _LONGEST:
             shapes.append(shape)
@@ -98,7 +99,7 @@ def covering_shapes() -> tuple[Shape, ...]:
 def multiply_adds(
     components: Iterable[ComponentType] = COMPONENT_TYPES.values(), *, turn: int = 0
 ) -> tuple[Variant, ...]:
-    """Return the selection for devices that have these component types. Another `turn` pairs the types differently."""
+    """Return the selection for devices that have these component types; another `turn` pairs the types differently."""
     types = tuple(components)
     shapes = covering_shapes()
     dear = sorted((s for s in shapes if prod(s) > _DEAR), key=lambda s: (s[0] * s[2], s), reverse=True)
@@ -107,9 +108,9 @@ def multiply_adds(
     candidates = pairings(types, turn=turn)
     fast = sorted((p for p in candidates if not p.saturating and p.c.bits <= 32), key=lambda p: p.c.is_integer)
     variants = [pairing.variant(shape) for pairing, shape in zip(cycle(fast), dear, strict=False)]
-    # There are so few pairings of floating point that they are repeated, with small shapes.
+    # Floating-point pairings are few, so they are repeated with small shapes.
     queue = [pairing for pairing in candidates if pairing not in fast[: len(dear)] or not pairing.c.is_integer]
-    # The step gives neighbours, which share component types, shapes that differ much.
+    # With this step, adjacent pairings, which share component types, get very different shapes.
     step = next(s for s in range(len(queue) * 2 // 5 + 1, 2 * len(queue) + 2) if gcd(s, len(queue)) == 1)
     for i in range(max(len(queue), len(others))):
         pairing, rest = queue[i * step % len(queue)], small[i % len(small)]
@@ -119,8 +120,10 @@ def multiply_adds(
 
 
 def few_multiply_adds(variants: Iterable[Variant]) -> tuple[Variant, ...]:
-    """Return a few of the small variants, which together have each component type in each place, saturating or not, and
-    each dimension in each place."""
+    """Return a few of the small variants that cover all component types and dimensions.
+
+    Each component type occurs in each position, with and without saturation, and each dimension in each position.
+    """
 
     def facts(v: Variant) -> Iterator[Hashable]:
         yield from enumerate((v.m, v.n, v.k))
@@ -132,8 +135,10 @@ def few_multiply_adds(variants: Iterable[Variant]) -> tuple[Variant, ...]:
 
 
 def covering(items: Sequence[Item], facts: Callable[[Item], Iterable[Hashable]]) -> tuple[Item, ...]:
-    """Return items, in their order, that together have all facts. The choice is greedy: the item with most new facts is
-    next."""
+    """Return items, in their order, that together have all facts.
+
+    The choice is greedy: the next item is the one with the most new facts.
+    """
     remaining_facts = {item: set(facts(item)) for item in items}
     selection: set[Item] = set()
     while True:
@@ -151,8 +156,8 @@ def matrix_types(
 ) -> tuple[MatrixType, ...]:
     """Return matrix types for operations on single matrices: each component type with each use, in four shapes.
 
-    Every dimension occurs as rows and as columns; the first shape for each component type is small, and these cover
-    that already.
+    Every dimension occurs as a number of rows and of columns. The first shape of each component type is small, and
+    these small shapes alone include every dimension.
     """
     types, n = tuple(components), len(DIMENSIONS)
     n_types, result = len(types), []
@@ -163,14 +168,14 @@ def matrix_types(
         most = _FEW_COMPONENTS if i < n_types else _MOST_COMPONENTS
         while DIMENSIONS[rows] * DIMENSIONS[columns] > most:
             columns -= 1
-        # Uses alternate, and a component type gets another one each time.
+        # The use alternates from type to type, and each of the four rounds gives a component type another use.
         use = Use((i + turns * (n_types % len(Use) == 0) + turn) % len(Use))
         result.append(MatrixType(types[which], DIMENSIONS[rows], DIMENSIONS[columns], use))
     return tuple(dict.fromkeys(result))
 
 
 class EveryMultiplyAdd(Sequence[Variant]):
-    """Every pairing with every shape of `DIMENSIONS`: a thousand shapes for each, made on demand."""
+    """A sequence of the variants of every pairing with every shape of `DIMENSIONS`, made on access."""
 
     def __init__(self, components: Iterable[ComponentType] = COMPONENT_TYPES.values()) -> None:
         self._pairings = every_pairing(components)
@@ -193,5 +198,5 @@ class EveryMultiplyAdd(Sequence[Variant]):
 
 
 def every_matrix_type(components: Iterable[ComponentType] = COMPONENT_TYPES.values()) -> tuple[MatrixType, ...]:
-    """Return each component type with each use and each shape of `DIMENSIONS`."""
+    """Return matrix types of each component type with each use and each shape of `DIMENSIONS`."""
     return tuple(MatrixType(t, r, c, use) for t, use, r, c in product(components, Use, DIMENSIONS, DIMENSIONS))

@@ -1,7 +1,7 @@
-"""The layouts of the operands of the vendors' matrix instructions, and the products that a lowering makes of them.
+"""The layouts of the operands of vendors' matrix instructions, and the `Product`s that lowerings make of them.
 
-The tiles are derived from the documents that instructions.py cites. library/vendors has the same layouts, written
-independently as formulas, for the emulated instructions: a mistake in either is a wrong product.
+The tiles are derived from the documents that instructions.py cites. library/vendors has the same layouts as formulas,
+written independently, for the emulated instructions. A mistake in one of the two makes a wrong result.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ Tiles = tuple[Tile, Tile, Tile]
 
 
 def _tile(rows: int, columns: int, lanes: str, slots: str = "", copies: int = 1) -> Tile:
-    """Parse the digits of a tile, such as "c4*2 r8": four steps of two columns, then eight of a row; "x2" are two
-    copies, which `copies` declares, too."""
+    """Return a tile from the texts of its digits, such as "c4*2 r8".
+
+    This text has two digits: four steps of two columns, then eight steps of one row. "x2" is two copies, which `copies`
+    must declare too.
+    """
     return Tile(rows, columns, _digits(lanes), _digits(slots), copies)
 
 
 def _digits(text: str) -> tuple[Digit, ...]:
+    """Parse a text of digits; see `_tile`."""
     digits = []
     for word in text.split():
         size, _, step = word[1:].partition("*")
@@ -29,8 +33,11 @@ def _digits(text: str) -> tuple[Digit, ...]:
 
 
 def _mma(row: Instruction) -> Tiles:
-    """Return the tiles of an mma (PTX ISA, "Matrix Fragments for mma.m..."): four lanes share a row of A, a column of B
-    and a row of C; the registers have 32 bits, at distances of eight rows or of as many bytes of K."""
+    """Return the tiles of an mma (PTX ISA, "Matrix Fragments for mma.m...").
+
+    Four lanes share a row of A, a column of B and a row of C. The registers have 32 bits. Successive registers are
+    eight rows apart, or four registers' components along K.
+    """
     m, n, k = row.m, row.n, row.k
     pack = max(1, 32 // COMPONENT_TYPES[row.a].bits)
     in_register = pack if pack > 1 else 0
@@ -45,16 +52,18 @@ def _mma(row: Instruction) -> Tiles:
 
 
 def _some(*digits: tuple[str, int, int]) -> str:
-    """Return the digits that have more than one value."""
+    """Return the text of the digits that have more than one value; a digit is its direction, size and step."""
     return " ".join(f"{way}{size}*{step}" for way, size, step in digits if size > 1)
 
 
 def _dpas(row: Instruction) -> Tiles:
-    """Return the tiles of a dpas (cl_intel_subgroup_matrix_multiply_accumulate, "New OpenCL C Functions"): each work-
-    item has K / N columns of A, one of B and one of the accumulator."""
+    """Return the tiles of a dpas (cl_intel_subgroup_matrix_multiply_accumulate, "New OpenCL C Functions").
+
+    Each work-item has K / N columns of A, one column of B and one column of the accumulator.
+    """
     m, n, k = row.m, row.n, row.k
     if k < n:
-        # tf32: half of the lanes have the even rows of A, the others the odd ones, or the same row if there is one.
+        # tf32: half of the lanes have A's even rows, the others the odd rows. If A has one row, both halves have it.
         a = _tile(m, k, f"c{k} r2", _some(("r", m // 2, 2))) if m > 1 else _tile(m, k, f"c{k} x2", copies=2)
     else:
         a = _tile(m, k, f"c{n}*{k // n}", _some(("c", k // n, 1), ("r", m, 1)))
@@ -62,9 +71,11 @@ def _dpas(row: Instruction) -> Tiles:
 
 
 def _wmma(row: Instruction) -> Tiles:
-    """Return the tiles of a wmma (the guides of RDNA3 and RDNA4, "Wave Matrix Multiply Accumulate"): 16 lanes have the
-    rows of A and the columns of B. The other 16 repeat them on RDNA3, where they have every other row of C; on RDNA4
-    they have the other half of K, and of C's rows."""
+    """Return the tiles of a wmma (the guides of RDNA3 and RDNA4, "Wave Matrix Multiply Accumulate").
+
+    16 lanes have the rows of A and the columns of B. On RDNA3 the other 16 lanes repeat these, and have every other row
+    of C. On RDNA4 they have the other half of K and of C's rows.
+    """
     if row.devices == ("gfx11",):
         a, b = _tile(16, 16, "r16 x2", "c16", copies=2), _tile(16, 16, "c16 x2", "r16", copies=2)
         return a, b, _tile(16, 16, "c16 r2", "r8*2")
@@ -72,9 +83,11 @@ def _wmma(row: Instruction) -> Tiles:
 
 
 def _mfma(row: Instruction) -> Tiles:
-    """Return the tiles of an mfma (the guides of CDNA, "Matrix Arithmetic Instructions"): 16 lanes have the rows of A
-    and the columns of B; their four groups share K. A group has four consecutive rows of C; for doubles, every fourth
-    row."""
+    """Return the tiles of an mfma (the guides of CDNA, "Matrix Arithmetic Instructions").
+
+    16 lanes have the rows of A and the columns of B, and the four groups of 16 lanes share K. Each group has four
+    consecutive rows of C; of doubles, every fourth row.
+    """
     each = row.k // 4
     c = _tile(16, 16, "c16 r4", "r4*4") if row.c == "f64" else _tile(16, 16, "c16 r4*4", "r4")
     return (
@@ -88,22 +101,27 @@ _TILES = {"mma": _mma, "dpas": _dpas, "wmma": _wmma, "mfma": _mfma}
 
 
 def _is_usable(row: Instruction) -> bool:
-    """Return whether a product can use the instruction: mfma's of 32 x 32 are excluded, since the rows of an
-    accumulator that a lane has would depend on K, and on B's columns."""
+    """Return whether a `Product` can use the instruction.
+
+    Excluded are mfma's of 32 x 32: the rows of the accumulator in a lane would depend on K and on B's columns.
+    """
     return {row.a, row.b, row.c} <= COMPONENT_TYPES.keys() and not (row.family == "mfma" and row.m == 32)
 
 
 def _group(row: Instruction) -> tuple[object, ...]:
-    """Return the properties that the instructions of a product share: all but the signs of bytes, and which of two
-    8-bit floats."""
+    """Return the properties that the instructions of one `Product` share.
+
+    The signs of bytes, and the choice between two 8-bit floats, are not among them.
+    """
     return -row.k, -row.m, row.name.partition("_m")[0], row.lanes, row.devices, COMPONENT_TYPES[row.a].bits, row.c
 
 
 def _product(rows: tuple[Instruction, ...]) -> FragmentProduct:
+    """Return the `Product` of instructions that differ only in the component types of A and B."""
     row = rows[0]
     a, b, c = (tuple(dict.fromkeys(getattr(each, operand) for each in rows)) for operand in "abc")
     if row.c == "s32":
-        # Signs are the mask's, and SPIR-V's types have none: bytes of both lie alike.
+        # The mask gives the signs, because SPIR-V's types have none. Signed and unsigned bytes have the same layout.
         a, b, c = BYTES, BYTES, WORDS
     shape = (row.m, row.n, row.k, row.lanes)
     return FragmentProduct(
@@ -112,10 +130,10 @@ def _product(rows: tuple[Instruction, ...]) -> FragmentProduct:
 
 
 def products(family: str) -> tuple[FragmentProduct, ...]:
-    """Return the products of a family's instructions whose component types the language has, larger shapes first."""
+    """Return the `Product`s of a family's instructions whose component types the language has, larger shapes first."""
     groups: dict[tuple[object, ...], list[Instruction]] = {}
     for row in INSTRUCTIONS.values():
         if row.family == family and _is_usable(row):
-            # 16-bit floats: each type is a product of its own.
+            # Each type of 16-bit floats is a `Product` alone.
             groups.setdefault((*_group(row), row.a if COMPONENT_TYPES[row.a].bits == 16 else ""), []).append(row)
     return tuple(_product(tuple(rows)) for _, rows in sorted(groups.items(), key=lambda item: item[0][:2]))

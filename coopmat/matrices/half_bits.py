@@ -1,4 +1,4 @@
-"""Matrices of half on devices without cl_khr_fp16: their components are bit patterns; calculations are in float."""
+"""Matrices of half on devices without cl_khr_fp16: components are bit patterns, and arithmetic is in float."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ def in_bits(value: T) -> T:
 
 @dataclass(frozen=True, slots=True)
 class HalfFunction(Written):
-    """A conversion of halves: `what` is "to_float", or "from_float_" and a rounding mode; on vectors of `width`. Every
-    device loads and stores halves as floats."""
+    """A conversion of halves, on vectors of `width` components.
+
+    `what` is "to_float", or "from_float_" and a rounding mode. Every device can load and store halves as floats.
+    """
 
     what: str
     width: int
@@ -57,6 +59,6 @@ class HalfFunction(Written):
 
 
 def functions_called(texts: Iterable[str]) -> list[Instance]:
-    """Return the functions above that these expressions call."""
+    """Return the `HalfFunction`s that these expressions call."""
     calls = {(call[1], int(call[2])) for text in texts for call in _CALL.finditer(text)}
     return [HalfFunction(what, width) for what, width in sorted(calls)]

@@ -1,11 +1,11 @@
-"""Holdings of a cooperative matrix by the lanes of a subgroup: which component a lane holds in which slot.
+"""Lane layouts ("holdings") of a matrix in a subgroup: which component each lane holds in which slot.
 
     holding = Columns(rows=16, columns=24, lanes=16)
     holding.place(lane=3, slot=17)           # (1, 19)
     holding.place(Term("l"), Term("s"))      # the same as OpenCL C, for the library's sections
 
-Each is defined once, over integers, numpy's arrays and `Term`s alike: numpy proves that every component is held exactly
-once, and the library's text is printed from the same lines.
+Each layout is defined once, for integers, numpy's arrays and `Term`s. With arrays, tests prove that every component is
+held exactly once. With `Term`s, the same lines print the library's text.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar
 
-# A lane, a slot, a row or a column: an int, an array of them, or a Term.
+# A lane, a slot, a row or a column: an int, an array of ints, or a Term.
 Number = Any
 
 
 class Term:
-    """A `Term` is a non-negative OpenCL C expression of type int, which Python's operators combine. Operations without
-    effect are omitted: most digits begin at 1, and many numbers of tiles are 1."""
+    """A non-negative OpenCL C expression of type int, which Python's operators combine.
+
+    Operations without effect are omitted, because most digits have the weight or the step 1, and many numbers of tiles
+    are 1.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -37,6 +40,8 @@ class Term:
 
 
 def _printed(symbol: str, neutral: int, *, reflected: bool = False) -> Callable[[Term, object], Number]:
+    """Return the method of `Term` for a binary operator; `neutral` is the right operand without effect."""
+
     def operate(x: Term, y: object) -> Number:
         if y == neutral and not (reflected and symbol in "-/"):
             return x
@@ -52,10 +57,11 @@ for _name, (_symbol, _neutral) in {"add": ("+", 0), "sub": ("-", 0), "mul": ("*"
 
 @dataclass(frozen=True, slots=True)
 class Holding(ABC):
-    """A holding of a matrix of `rows` x `columns` by `lanes`. The components of a lane are in its first slots.
+    """A lane layout: the distribution of a matrix of `rows` x `columns` over `lanes` lanes.
 
-    `name` is the prefix of the library's sections for this holding alone. `has_vectors`: there is one lane, whose slots
-    can be accessed as vectors.
+    The components of a lane are in its first slots.
+    name: the prefix of the library's sections for this layout alone.
+    has_vectors: whether there is one lane, whose slots can be accessed as vectors.
     """
 
     name: ClassVar[str] = ""
@@ -67,30 +73,30 @@ class Holding(ABC):
     @property
     @abstractmethod
     def slots(self) -> int:
-        """The number of slots, for components, of each lane."""
+        """The number of slots of each lane; a slot holds one component."""
 
     @property
     def copies(self) -> int:
-        """The number of lanes that hold each component: operations that write a component write all of its copies."""
+        """The number of lanes that hold each component; operations that write a component write all of its copies."""
         return 1
 
     @property
     def is_full(self) -> bool:
-        """Tell whether every slot of every lane holds a component."""
+        """Whether every slot of every lane holds a component."""
         return self.slots * self.lanes == self.rows * self.columns * self.copies
 
     @property
     def unit(self) -> int:
-        """The number of components that are always accessed as one vector: 1 where each operation chooses."""
+        """The number of components that are always accessed as one vector; 1 if each operation chooses."""
         return 1
 
     @abstractmethod
     def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
-        """Return the row and the column of a lane's slot, which are outside of the matrix if the slot is empty."""
+        """Return the row and the column of a lane's slot; if the slot is empty, they are outside of the matrix."""
 
     @abstractmethod
     def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
-        """Return the lane that holds a component, the first of them if there are copies, and the slot."""
+        """Return the lane and the slot that hold a component; if there are copies, the first of the lanes."""
 
     def first_lane(self, lane: Number) -> Number:
         """Return the first of the lanes that hold the same components as `lane`."""
@@ -101,11 +107,11 @@ class Holding(ABC):
         return self.slots
 
     def lies_as(self, other: Holding) -> bool:
-        """Return whether each component is in the same place as in `other`, whatever their classes are."""
+        """Return whether each component is in the same lane and slot as in `other`, even if their classes differ."""
         return self == other or _lie_alike(self, other)
 
     def macros(self) -> dict[str, str]:
-        """Return the macros by which the library's sections use the holding, without `CM_`."""
+        """Return the macros by which the library's sections use the layout: name without `CM_` -> body."""
         row, column = self.place(Term("(l)"), Term("(s)"))
         lane, slot = self.holder(Term("(r)"), Term("(c)"))
         test = "1" if self.is_full else "(CM_ROW(l, s) < CM_ROWS && CM_COLUMN(l, s) < CM_COLUMNS)"
@@ -124,6 +130,7 @@ class Holding(ABC):
 
 @lru_cache(maxsize=4096)
 def _lie_alike(x: Holding, y: Holding) -> bool:
+    """Return whether two layouts put each component into the same lane and slot, by comparing all slots."""
     shape = x.lanes, x.slots
     if (x.rows, x.columns, *shape) != (y.rows, y.columns, y.lanes, y.slots):
         return False
@@ -132,7 +139,7 @@ def _lie_alike(x: Holding, y: Holding) -> bool:
 
 
 class Whole(Holding):
-    """A holding in which one work-item has the whole matrix, row by row."""
+    """A lane layout in which one work-item has the whole matrix, row by row."""
 
     __slots__ = ()
     name = "WHOLE"
@@ -151,8 +158,11 @@ class Whole(Holding):
 
 @dataclass(frozen=True, slots=True)
 class Interleaved(Whole):
-    """A holding like `Whole`, except that the rows are in groups of `pack`, in which the components of a column are
-    adjacent, as in the packed layout. The number of rows is a multiple."""
+    """A lane layout like `Whole`, but with rows in groups of `pack`.
+
+    In a group, the components of a column are adjacent, as in the packed memory layout. The number of rows is a
+    multiple of `pack`.
+    """
 
     pack: int = 1
     name = "INTERLEAVED"
@@ -171,8 +181,10 @@ class Interleaved(Whole):
 
 @dataclass(frozen=True, slots=True)
 class Digit:
-    """A digit of a lane's number, or of a slot's: its `size`, and the rows or columns by which a step of it advances. A
-    digit with neither counts copies."""
+    """A digit of a lane's or slot's number: its size, and the rows or columns by which one step of the digit advances.
+
+    A digit with neither counts copies.
+    """
 
     size: int
     row: int = 0
@@ -180,13 +192,17 @@ class Digit:
 
     @property
     def counts_copies(self) -> bool:
+        """Whether the digit counts copies of the same component."""
         return not (self.row or self.column)
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A tile is the layout of an instruction's operand: digits of the lane and of the slot, the lowest first. Each
-    component is held by `copies` lanes. ValueError if the digits hold a component more or less often."""
+    """The lane layout of an instruction's operand: the digits of the lane's and the slot's number, lowest first.
+
+    Each component is held by `copies` lanes. The constructor raises ValueError if the digits hold a component more or
+    less often.
+    """
 
     rows: int
     columns: int
@@ -213,6 +229,7 @@ class Tile:
         return prod(digit.size for digit in self.slots)
 
     def place(self, lane: Number, slot: Number) -> tuple[Number, Number]:
+        """Return the row and the column of a lane's slot in the tile."""
         row: Number = 0
         column: Number = 0
         for number, digits in ((lane, self.lanes), (slot, self.slots)):
@@ -222,6 +239,8 @@ class Tile:
         return row, column
 
     def holder(self, row: Number, column: Number) -> tuple[Number, Number]:
+        """Return the lane and the slot that hold a component of the tile; if there are copies, the first lane."""
+
         def number(digits: tuple[Digit, ...]) -> Number:
             value: Number = 0
             for digit, weight in zip(digits, _weights(digits), strict=True):
@@ -233,6 +252,7 @@ class Tile:
         return number(self.lanes), number(self.slots)
 
     def first_lane(self, lane: Number) -> Number:
+        """Return the first of the lanes that hold the same components as `lane`."""
         if self.copies == 1:
             return lane
         digits = zip(_digits(lane, self.lanes), _weights(self.lanes), strict=True)
@@ -243,8 +263,7 @@ class Tile:
 
 
 def _count(digits: list[tuple[int, int]]) -> int:
-    """Return the number of rows, or columns, that the digits enumerate once each; 0 if they do not. A digit is its step
-    and its size."""
+    """Return the number of rows or columns if the digits enumerate each once, otherwise 0; a digit is (step, size)."""
     count = 1
     for step, size in digits:
         count = count * size if step == count else 0
@@ -252,19 +271,25 @@ def _count(digits: list[tuple[int, int]]) -> int:
 
 
 def _weights(digits: tuple[Digit, ...]) -> list[int]:
+    """Return the weight of each digit: the product of the sizes of the lower digits."""
     return [prod(digit.size for digit in digits[:i]) for i in range(len(digits))]
 
 
 def _digits(number: Number, digits: tuple[Digit, ...]) -> list[tuple[Digit, Number]]:
-    """Return each digit with its value; the last digit is the whole quotient, since the number has no more."""
+    """Return each digit with its value.
+
+    The last digit is the whole quotient, because the number has no further digits.
+    """
     cut = [(digit, number // weight) for digit, weight in zip(digits, _weights(digits), strict=True)]
     return [(digit, part % digit.size) for digit, part in cut[:-1]] + cut[-1:]
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments(Holding):
-    """A holding as operands of an instruction, tile by tile, down the columns. ValueError if the shape is no multiple
-    of the tile's, or if other lanes hold the tile."""
+    """A lane layout as operands of an instruction: a matrix is split into tiles, which are ordered down the columns.
+
+    The constructor raises ValueError if the shape is no multiple of the tile's, or the number of lanes differs.
+    """
 
     tile: Tile
     name = "FRAGMENTS"
@@ -272,7 +297,7 @@ class Fragments(Holding):
     def __post_init__(self) -> None:
         tile = self.tile
         if self.rows % tile.rows or self.columns % tile.columns or self.lanes != tile.lane_count:
-            raise ValueError(f"{self.rows} x {self.columns} in {self.lanes} lanes consists of no tiles {tile}")
+            raise ValueError(f"{self.rows} x {self.columns} in {self.lanes} lanes cannot be divided into tiles {tile}")
 
     @property
     def slots(self) -> int:
@@ -303,7 +328,7 @@ class Fragments(Holding):
 
 
 class Columns(Holding):
-    """A holding in which lane l has the columns c with c % lanes == l, in order: for A, B and accumulators alike."""
+    """A lane layout in which lane l has the columns c with c % lanes == l, in order, for every use."""
 
     __slots__ = ()
     name = "COLUMNS"

@@ -10,8 +10,11 @@ from .strategies import Strategy, Target
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A `Parameter` has a `type`, OpenCL C's name of a scalar or vector, and a `space`, the address space if it is a
-    pointer to one."""
+    """A parameter of a library function.
+
+    type: OpenCL C's name of a scalar or vector type.
+    space: if the parameter is a pointer to `type`, its address space; otherwise None.
+    """
 
     name: str
     type: str
@@ -22,12 +25,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
+    """The result type and the parameters of a library function."""
+
     returns: str
     parameters: tuple[Parameter, ...]
 
 
 class Instance(ABC):
-    """A library function for given matrix types. Equal instances are the same function."""
+    """A library function for given matrix types; equal instances are the same function."""
 
     __slots__ = ()
 
@@ -40,47 +45,52 @@ class Instance(ABC):
     def signature(self) -> Signature: ...
 
     def needs(self, target: Target) -> tuple[Instance, ...]:
-        """Return the functions that this one calls."""
+        """Return the functions that this function calls."""
         return ()
 
     @property
     def of_work_group(self) -> bool:
-        """Tell whether its matrices have the scope of a work-group."""
+        """Whether the matrices have the scope of a work-group."""
         return False
 
     def scratch_bytes(self, target: Target) -> int:
-        """Return the bytes of local memory through which the subgroups of a work-group exchange values. If there are
-        any, their address is a parameter after those of the signature, `SCRATCH`."""
+        """Return the bytes of local memory through which the subgroups of a work-group exchange values.
+
+        If there are any, the function has a parameter `SCRATCH` with their address after those of the signature.
+        """
         return 0
 
 
 class FromTemplate(Instance):
-    """A function whose text is a section of a file in library/."""
+    """A library function whose text is a section of a file in library/."""
 
     __slots__ = ()
 
     @abstractmethod
     def definitions(self, target: Target) -> dict[str, str]:
-        """Return the macros of the template, without `CM_`; "OP" names its section, or several, the best first."""
+        """Return the macros of the template: name without `CM_` -> body.
+
+        The macro "OP" is the name of the section, or several names in order of preference, separated by blanks.
+        """
 
     def files(self, strategy: Strategy) -> tuple[str, ...]:
-        """Return the files of library/ that may have the section; the last has precedence."""
+        """Return the files of library/ that may have the section; the last file takes precedence."""
         return strategy.files
 
 
 class Written(Instance):
-    """A function whose text is generated."""
+    """A library function whose text is generated."""
 
     __slots__ = ()
 
     @abstractmethod
     def text(self, target: Target) -> str:
-        """Return OpenCL C that defines `function_name` and nothing else that another text may define."""
+        """Return OpenCL C that defines `function_name` and no other name that another function's text may define."""
 
 
 SCRATCH = Parameter("scratch", "ulong", "local")
 
 
 def parameters(instance: Instance, target: Target) -> tuple[Parameter, ...]:
-    """Return the parameters of the instance's function, instantiated for `target`."""
+    """Return the parameters of the instance's function for `target`, including `SCRATCH` if required."""
     return instance.signature.parameters + ((SCRATCH,) if instance.scratch_bytes(target) else ())

@@ -1,4 +1,4 @@
-"""The functions on cooperative matrices, as data: the name of each, its parameters, and the macros of its template."""
+"""The library functions on cooperative matrices, as data: names, parameters, and the macros of their templates."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from .products import PIECE, joined, piece
 from .strategies import Target
 from .variants import ComponentType, Layout, MatrixType, Use
 
-# Steps (multiply-adds, of vectors where the strategy has them; accesses) in straight-line code: beyond the first, the
-# loop over K stays a loop, beyond the second every loop does. LLVM and the device's compiler take more than
-# proportional time, minutes at 4096 accesses, and nothing is gained where so much does not fit registers:
-# 32x32x32 runs 0.8 to 1.1 times as fast with loops, and is built five times as fast. Accesses of scalars in subgroups
-# are made vectors of by the device's compiler, which then has more to do.
+# Limits for unrolling, in steps: multiply-adds, of vectors if the lowering has them, or accesses. Beyond UNROLL_LIMIT
+# the loop over K is not unrolled, beyond BODY_LIMIT no loop is. LLVM's and the device compiler's time grows faster than
+# the code: minutes for 4096 accesses. Unrolling gains nothing if the values do not fit registers: with loops, 32x32x32
+# runs 0.8 to 1.1 times as fast and builds five times as fast. SCALAR_LIMIT is for scalars in subgroups: the device's
+# compiler vectorizes them, which takes longer.
 UNROLL_LIMIT = 1024
 BODY_LIMIT = 512
 SCALAR_LIMIT = 128
-# Bytes of a matrix that a GPU's lane may have in registers: beyond that loops stay loops.
+# Most bytes of a matrix that a GPU's lane can have in registers; for larger matrices loops are not unrolled.
 REGISTER_LIMIT = 1024
-# Bytes of local memory that a multiply-add's exchange may take, unless a single row needs more.
+# Most bytes of local memory for a multiply-add's exchange, unless a single row needs more.
 SCRATCH_LIMIT = 16384
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A conversion of a matrix to another type: like a C cast, or with `rounding` ("rte", "rtz", "rtp", "rtn") and
-    `saturate` like OpenCL's convert_ functions. `transposed`: rows become columns, and nothing else changes but the
-    use."""
+    """A conversion of a matrix to another type.
+
+    By default the conversion is a C cast. With `rounding` ("rte", "rtz", "rtp", "rtn") and `saturate` it is OpenCL's
+    convert_ function. `transposed`: a transposition, which also may change the use, and nothing else.
+    """
 
     rounding: str = ""
     saturate: bool = False
@@ -38,7 +40,7 @@ class Conversion:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the words for it in names: ("sat", "rte")."""
+        """The words for the conversion in names, such as ("sat", "rte")."""
         if self.transposed:
             return ("transposed",)
         return ("sat",) * self.saturate + ((self.rounding,) if self.rounding else ())
@@ -55,17 +57,17 @@ def name_of(operation: str, matrix: MatrixType, *rest: str) -> str:
 
 
 def private(name: str, component: ComponentType, const: bool = False) -> Parameter:
-    """Return a parameter that is a matrix of these components."""
+    """Return a parameter for a matrix of these components: a pointer to private memory."""
     return Parameter(name, component.library_c, "private", const)
 
 
 def each(steps: int, vectors: bool = True) -> str:
-    """Return the macro that decides whether a loop of so many steps, of vectors or scalars, is unrolled."""
+    """Return the macro for a loop of `steps` steps on vectors or scalars: CM_UNROLL, or CM_ROLL if too many."""
     return "CM_UNROLL" if steps <= (BODY_LIMIT if vectors else SCALAR_LIMIT) else "CM_ROLL"
 
 
 def each_component(target: Target, matrix: MatrixType, steps: int) -> str:
-    """Return the macro for a loop over what a lane has of a matrix, in so many steps."""
+    """Return the macro for a loop of `steps` steps over a lane's components of a matrix: CM_UNROLL or CM_ROLL."""
     holding = target.holding(matrix)
     if target.strategy.is_for_gpus and holding.slots * matrix.component.size <= REGISTER_LIMIT:
         return "CM_UNROLL"
@@ -73,8 +75,10 @@ def each_component(target: Target, matrix: MatrixType, steps: int) -> str:
 
 
 def travelling(target: Target, t: ComponentType) -> dict[str, str]:
-    """Return the macros for components that are sent to other lanes without memory, as integers of 32 or 64 bits, which
-    every device with subgroups broadcasts."""
+    """Return the macros that convert components to integers that lanes can broadcast, and back.
+
+    Return {} if none are needed.
+    """
     if target.strategy.exchanges_in_local_memory:
         return {}
     bits = spelling.integer(t.bits, signed=False)
@@ -86,21 +90,19 @@ def travelling(target: Target, t: ComponentType) -> dict[str, str]:
 
 
 def unset(target: Target) -> dict[str, str]:
-    """Return the macro for components before an operation writes them: a lowering that is for tests fills them, so that
-    results show which one was not written."""
+    """Return the macro that fills a result before it is written: with 93 in lowerings for tests, otherwise empty."""
     fill = "CM_EACH for (int i = 0; i < (n); ++i) (t)[i] = (CM_T)93;" if target.strategy.is_emulated else ""
     return {"UNSET(t, n)": fill}
 
 
 def bytes_of_row(target: Target, t: ComponentType) -> int:
-    """Return the bytes of local memory for a component of each work-item in the largest work-group, if they are
-    exchanged there."""
+    """Return the bytes of local memory for a component of each work-item; 0 if lanes do not exchange values there."""
     return target.sub_groups * target.sub_group_size * t.size if target.strategy.exchanges_in_local_memory else 0
 
 
 @dataclass(frozen=True, slots=True)
 class OfMatrix(FromTemplate):
-    """The base of the operations on one matrix type."""
+    """The base class of operations on one matrix type."""
 
     matrix: MatrixType
 
@@ -116,14 +118,18 @@ class OfMatrix(FromTemplate):
         return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if holding.has_vectors else out
 
 
-# Accesses of x86.cl that make a whole piece at a time.
+# Access functions in x86.cl that copy PIECE bytes at a time.
 _BY_PIECES = frozenset({"WHOLE_ROWM", "INTERLEAVED_ROWM", "INTERLEAVED_PACKED"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Memory(OfMatrix):
-    """An access to memory. `space`: global, local, constant, private, generic. If `checked`, the pointer is to the
-    origin of a matrix in memory, and the last four parameters are the tile's position and that matrix's size."""
+    """The base class of accesses to memory.
+
+    space: "global", "local", "constant", "private" or "generic".
+    checked: the pointer is to the origin of a matrix in memory. Four more parameters are the tile's position and that
+        matrix's size.
+    """
 
     space: str
     layout: Layout
@@ -137,7 +143,7 @@ class _Memory(OfMatrix):
 
     @property
     def _place(self) -> tuple[Parameter, ...]:
-        """Return the parameters that describe the memory, after its address."""
+        """The parameters after the pointer: the stride, and the bounds if the access is checked."""
         bounds = ("row", "column", "rows", "columns") if self.checked else ()
         return (Parameter("stride", "size_t"), *(Parameter(name, "uint") for name in bounds))
 
@@ -149,7 +155,7 @@ class _Memory(OfMatrix):
         return self.layout.pack(self.matrix.component)
 
     def _unchecked(self, target: Target) -> tuple[Instance, ...]:
-        """Return the function for tiles that are inside as a whole, if it is faster."""
+        """Return the unchecked function, for tiles completely inside the bounds, if it is faster; otherwise nothing."""
         return (replace(self, checked=False),) if self.checked and target.holding(self.matrix).has_vectors else ()
 
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
@@ -193,30 +199,30 @@ class _Memory(OfMatrix):
         return self._unchecked(target)
 
     def _in_blocks(self, target: Target) -> bool:
-        """Return whether a matrix is transposed on its way, in blocks of vectors."""
+        """Return whether the access transposes the matrix in blocks of vectors."""
         m = self.matrix
         fits = m.rows % _BLOCK == 0 and m.columns % _BLOCK == 0
         return fits and target.strategy.tuning.widest == _BLOCK and m.component.size in (2, 4)
 
     def _is_line(self, target: Target) -> bool:
-        """Return whether a matrix is a column that is read in vectors."""
+        """Return whether the matrix is a single column that is accessed in vectors."""
         return self.matrix.columns == 1 and self.matrix.rows % _BLOCK == 0 and target.strategy.tuning.widest == _BLOCK
 
 
-# Rows, and columns, of a block that is transposed by exchanges of vectors' halves.
+# Rows and columns of a block that is transposed by exchanging halves of vectors.
 _BLOCK = 16
 
 
 def _blocks(t: ComponentType) -> dict[str, str]:
-    """Return the macros that put two vectors' components in turns, those of the lower halves or of the upper ones."""
+    """Return the macros that interleave the components of two vectors: of their lower, or of their upper halves."""
     mask = f"{spelling.integer(t.bits, signed=False).library_c}{_BLOCK}"
     turns = [[n // 2 + first + _BLOCK * (n % 2) for n in range(_BLOCK)] for first in (0, _BLOCK // 2)]
     low, high = (f"shuffle2(x, y, ({mask})({', '.join(map(str, turn))}))" for turn in turns)
     return {"LOW(x, y)": low, "HIGH(x, y)": high, "V16": spelling.vector(t, _BLOCK)}
 
 
-# Nothing, as no number of work-items is so large; no compiler sees that it is the same for all of them, which keeps it
-# from loading whatever the condition.
+# Always 0, because no global id is that large. No compiler can prove that the address is the same for all work-items,
+# so none loads from it regardless of the condition.
 _APART = "(get_global_id(0) >> (8 * sizeof(size_t) - 1))"
 
 
@@ -233,9 +239,10 @@ def _offset(layout: Layout, pack: int, checked: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Load(_Memory):
-    """`void f(private T *out, const space T *p, size_t stride)`
+    """A function that loads a matrix: `void f(private T *out, const space T *p, size_t stride)`.
 
-    Checked: `..., uint row, uint column, uint rows, uint columns)`; components outside are zero.
+    If checked, the parameters continue `..., uint row, uint column, uint rows, uint columns)`, and components outside
+    the bounds are zero.
     """
 
     @property
@@ -255,10 +262,11 @@ class Load(_Memory):
 
 @dataclass(frozen=True, slots=True)
 class Store(_Memory):
-    """`void f(space T *p, const private T *m, size_t stride)`
+    """A function that stores a matrix: `void f(space T *p, const private T *m, size_t stride)`.
 
-    Checked: the parameters of `Load`; nothing is stored outside. In private memory every work-item stores the whole
-    matrix. Around stores to local memory the subgroup waits (`Target.barrier`): its work-items call them together.
+    If checked, there are the further parameters of `Load`, and nothing is stored outside the bounds. To private memory
+    every work-item stores the whole matrix. Barriers surround stores to local memory (`Target.barrier`), so all
+    work-items of the subgroup must call the function together.
     """
 
     @property
@@ -285,8 +293,11 @@ class Store(_Memory):
 
 
 class _Plain(OfMatrix):
-    """The base of the functions that are determined by their matrix type. `section` is the library's; `parameters` are
-    names that imply their types."""
+    """The base class of functions that are determined by their matrix type.
+
+    section: the name of the library's section.
+    parameters: names that imply the types of the parameters.
+    """
 
     __slots__ = ()
     section: ClassVar[str]
@@ -314,13 +325,13 @@ class _Plain(OfMatrix):
 
 
 class Fill(_Plain):
-    """`void f(private T *out, T value)`"""
+    """A function that sets all components: `void f(private T *out, T value)`."""
 
     section, parameters = "FILL", "out value"
 
 
 class ScalarMultiply(_Plain):
-    """`void f(private T *out, const private T *m, T scalar)`"""
+    """A function that multiplies by a scalar: `void f(private T *out, const private T *m, T scalar)`."""
 
     section, parameters = "SCALAR_MUL", "out m scalar"
 
@@ -330,20 +341,23 @@ class ScalarMultiply(_Plain):
 
 
 class Length(_Plain):
-    """`uint f(void)`: components that this work-item holds; they are the first of its storage."""
+    """A function that returns how many components, at the start of its storage, a work-item holds: `uint f(void)`."""
 
     section, parameters, result = "LENGTH", "", "uint"
 
 
 class Coord(_Plain):
-    """`uint2 f(uint i)`: row and column of component i of this work-item."""
+    """A function that returns the row and the column of this work-item's component i: `uint2 f(uint i)`."""
 
     section, parameters, result = "COORD", "i", "uint2"
 
 
 @dataclass(frozen=True, slots=True)
 class Binary(_Plain):
-    """`void f(private T *out, const private T *a, const private T *b)`; `operator`: add, sub, mul, div."""
+    """A component-wise operation: `void f(private T *out, const private T *a, const private T *b)`.
+
+    `operator` is "add", "sub", "mul" or "div".
+    """
 
     section, parameters = "BINARY", "out a b"
     operator: str
@@ -358,7 +372,7 @@ class Binary(_Plain):
 
 
 class Negate(_Plain):
-    """`void f(private T *out, const private T *m)`"""
+    """A function that negates the components: `void f(private T *out, const private T *m)`."""
 
     section, parameters = "UNARY", "out m"
 
@@ -373,8 +387,10 @@ class Negate(_Plain):
 
 @dataclass(frozen=True, slots=True)
 class Convert(OfMatrix):
-    """`void f(private T *out, const private S *m)`: a conversion of `matrix`, of components S, to `to`, of the same
-    shape; and to another `use`, if there is one."""
+    """A function that converts a matrix: `void f(private T *out, const private S *m)`.
+
+    `matrix` has components S; the result has components `to`, the same shape and, unless `use` is None, another use.
+    """
 
     to: ComponentType
     how: Conversion = CAST
@@ -404,14 +420,17 @@ class Convert(OfMatrix):
         return bytes_of_row(target, self.matrix.component) if self._moves(target) else 0
 
     def _moves(self, target: Target) -> bool:
-        """Return whether the result lies otherwise than the operand."""
+        """Return whether the result's lane layout differs from the operand's."""
         return not target.holding(self.matrix).lies_as(target.holding(self.result))
 
 
 @dataclass(frozen=True, slots=True)
 class Transpose(_Plain):
-    """`void f(private T *out, const private S *m)`: m transposed, `matrix` being the result; `use` is m's, which may
-    imply another holding, and `component` its component type, if that is another, converted as `how` says."""
+    """A function that transposes a matrix: `void f(private T *out, const private S *m)`.
+
+    `matrix` is the type of the result. `use` is the use of m, which may imply another lane layout. If `component` is
+    set, it is m's component type, which is converted as `how` says.
+    """
 
     section, parameters = "MOVE", "out m"
     use: Use
@@ -440,8 +459,11 @@ class Transpose(_Plain):
 
 
 def _converted(target: Target, source: ComponentType, to: ComponentType, w: int, how: Conversion) -> str:
-    """Return the macro body that converts x. In subgroups of 32 and more, it has no saturating conversions: Intel's CPU
-    runtime lacks those of vectors of 32."""
+    """Return the macro body that converts x.
+
+    In subgroups of 32 and more lanes the body avoids saturating convert_ functions: Intel's CPU runtime lacks them for
+    vectors of 32.
+    """
     if how.saturate and to.is_integer and w == 1 and target.sub_group_size >= 32:
         return spelling.saturate("x", source, to, how.rounding)
     return spelling.convert("x", source, to, w, how.rounding, how.saturate)
@@ -467,7 +489,7 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
 
 
 def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:
-    """Return the function that converts a matrix of type `source` to one of type `result`."""
+    """Return the library function that converts a matrix of type `source` to one of type `result`."""
     if how.transposed:
         return Transpose(result, source.use)
     return Convert(source, result.component, how, None if result.use == source.use else result.use)

@@ -1,10 +1,10 @@
-"""The vendors' matrix instructions that OpenCL C reaches, a function each: `library/vendors` has their text.
+"""The vendors' matrix instructions that OpenCL C can use, each as a function; `library/vendors` has their text.
 
     row = INSTRUCTIONS["cm_mma_m16n8k16_f16_f32"]     # float4 cm_mma_m16n8k16_f16_f32(uint4 a, uint2 b, float4 c)
-    text = source(row.family)                         # for the devices that have it: by the instruction itself
+    text = source(row.family)                         # for devices with the instruction: the text uses the instruction
     text = source(row.family, emulated=True)          # for any device with subgroups of row.lanes
 
-All lanes of a subgroup of exactly `lanes` work-items call a function together; it gives A x B + C.
+All lanes of a subgroup of exactly `lanes` work-items must call a function together. The function returns A x B + C.
 """
 
 from __future__ import annotations
@@ -18,19 +18,23 @@ _CDNA = ("gfx908", "gfx90a", "gfx942")
 FAMILIES = MappingProxyType(
     {"mma": ("sm_75", "sm_80", "sm_89"), "wmma": ("gfx11", "gfx12"), "mfma": _CDNA, "dpas": ("dg2", "pvc")}
 )
-"""The files of `library/vendors`: NVIDIA's mma.sync, AMD's v_wmma of RDNA and v_mfma of CDNA, Intel's dpas; with the
-generations of devices whose instructions differ, the newest last."""
+"""Family -> generations of devices whose instructions differ, the newest last.
+
+The families are NVIDIA's mma.sync, AMD's v_wmma of RDNA and v_mfma of CDNA, and Intel's dpas. Each has a file in
+`library/vendors`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """A lane's part of a matrix: `count` registers of the OpenCL C type `element`, as one vector."""
+    """The registers of a lane's part of a matrix: a vector of `count` registers of the OpenCL C type `element`."""
 
     element: str
     count: int
 
     @property
     def opencl_c(self) -> str:
+        """The type of the vector of registers in OpenCL C."""
         return self.element if self.count == 1 else f"{self.element}{self.count}"
 
     @property
@@ -41,10 +45,12 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A matrix instruction as a function; `a`, `b` and `c` name component types, the result's being `c`.
+    """A matrix instruction, as a function.
 
-    `devices`: the least compute capability ("sm_80"), the extension, or the processors that have it. `citation`: the
-    place in the vendor's document that describes the registers.
+    a, b, c: the names of the component types; the result has the type `c`.
+    lanes: the size of the subgroup.
+    devices: the devices with the instruction: the least compute capability ("sm_80"), the extension, or the processors.
+    citation: the section of the vendor's document that describes the registers.
     """
 
     family: str
@@ -64,11 +70,15 @@ class Instruction:
 
     @property
     def registers(self) -> tuple[Registers, Registers, Registers]:
+        """The registers of A, of B and of the accumulator."""
         return self.a_registers, self.b_registers, self.c_registers
 
     def is_of(self, generation: str) -> bool:
-        """Return whether the devices of a generation have the instruction: NVIDIA's have those of older ones, too, and
-        Intel's differ in the size of their subgroups."""
+        """Return whether devices of a generation have the instruction.
+
+        NVIDIA's devices also have the instructions of older generations. Intel's generations differ in the subgroup
+        size.
+        """
         if self.family == "mma":
             return self.devices[0] <= generation
         if self.family == "dpas":
@@ -77,12 +87,13 @@ class Instruction:
 
     @property
     def signature(self) -> str:
+        """The head of the function in OpenCL C."""
         a, b, c = (registers.opencl_c for registers in self.registers)
         return f"{c} {self.name}({a} a, {b} b, {c} c)"
 
     @property
     def layout(self) -> str:
-        """The prefix of the macros of its layout in the family's emulated file."""
+        """The prefix of the macros for the instruction's layout in the family's emulated file."""
         if self.family == "mma":
             return f"MMA_M{self.m}N{self.n}K{self.k}" + "_TF32" * (self.a == "tf32")
         if self.family == "dpas":
@@ -93,7 +104,7 @@ class Instruction:
 
     @property
     def emulated(self) -> str:
-        """Return OpenCL C that defines the function, after `emulated_layouts`."""
+        """The OpenCL C that defines the function; the text of `emulated_layouts` must precede it."""
         types = zip((self.a, self.b, self.c), self.registers, strict=True)
         operands = ", ".join(f"{name}, {registers.element}, {registers.count}" for name, registers in types)
         shape = f"{self.lanes}, {self.m}, {self.n}, {self.k}"
@@ -117,6 +128,7 @@ def emulated_layouts(family: str) -> str:
 
 
 def _text(name: str) -> str:
+    """Return the text of a file in library/vendors."""
     return (files(__package__) / "library" / "vendors" / name).read_text(encoding="utf-8")
 
 
@@ -124,7 +136,7 @@ _SIGNS = (("s8", "s8"), ("s8", "u8"), ("u8", "s8"), ("u8", "u8"))
 
 
 def _registers(types: str) -> tuple[Registers, Registers, Registers]:
-    """Parse registers, such as "uint4 uint2 float4"."""
+    """Parse the registers of A, B and C, such as "uint4 uint2 float4"."""
     a, b, c = (
         Registers(word.rstrip("0123456789"), int(word.lstrip("abcdefghijklmnopqrstuvwxyz") or 1))
         for word in types.split()
@@ -133,18 +145,20 @@ def _registers(types: str) -> tuple[Registers, Registers, Registers]:
 
 
 def _name(prefix: str, shape: tuple[int, int, int], a: str, b: str, c: str) -> str:
-    """Return the function's name, in which A and B are named once if their types are equal."""
+    """Return the function's name; if A and B have the same type, it occurs once."""
     m, n, k = shape
     return "_".join(["cm", prefix, f"m{m}n{n}k{k}", *dict.fromkeys((a, b)), c])
 
 
 def _mma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, device: str, section: str) -> Instruction:
+    """Return the row of an mma of NVIDIA."""
     citation = f"PTX ISA, Matrix Fragments for mma.{section}"
     name = _name("mma", shape, a, b, c)
     return Instruction("mma", name, *shape, a, b, c, 32, *_registers(types), (device,), citation)
 
 
 def _mma_rows() -> Iterator[Instruction]:
+    """Yield the rows of NVIDIA's instructions."""
     for c, types in (("f32", "uint2 uint float4"), ("f16", "uint2 uint uint2")):
         yield _mma((16, 8, 8), "f16", "f16", c, types, "sm_75", "m16n8k8")
     for a, b in _SIGNS:
@@ -170,12 +184,14 @@ DPAS = "cl_intel_subgroup_matrix_multiply_accumulate"
 
 
 def _dpas(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, extension: str = DPAS) -> Instruction:
+    """Return the row of a dpas of Intel."""
     name = _name("dpas", shape, a, b, c)
     citation = f"{extension}, New OpenCL C Functions"
     return Instruction("dpas", name, *shape, a, b, c, shape[1], *_registers(types), (extension,), citation)
 
 
 def _dpas_rows() -> Iterator[Instruction]:
+    """Yield the rows of Intel's instructions."""
     for n, signed in ((8, "int"), (16, "short")):
         for m in (1, 2, 4, 8):
             count = str(m) if m > 1 else ""
@@ -190,6 +206,7 @@ def _dpas_rows() -> Iterator[Instruction]:
 
 
 def _wmma(a: str, b: str, c: str, types: str, device: str) -> Instruction:
+    """Return the row of a wmma of AMD's RDNA."""
     guide = {"gfx11": "RDNA3", "gfx12": "RDNA4"}[device]
     citation = f"{guide} Instruction Set Architecture, Wave Matrix Multiply Accumulate (WMMA)"
     name = _name(f"wmma_{device}", (16, 16, 16), a, b, c)
@@ -197,7 +214,8 @@ def _wmma(a: str, b: str, c: str, types: str, device: str) -> Instruction:
 
 
 def _wmma_rows() -> Iterator[Instruction]:
-    # The registers of 16 and of 8 bits: RDNA3 has components twice.
+    """Yield the rows of the instructions of AMD's RDNA."""
+    # The registers of operands of 16 and of 8 bits; RDNA3 holds each component twice.
     for device, wide, narrow in (("gfx11", "uint8", "uint4"), ("gfx12", "uint4", "uint2")):
         for a in ("f16", "bf16"):
             yield _wmma(a, a, "f32", f"{wide} {wide} float8", device)
@@ -209,6 +227,7 @@ def _wmma_rows() -> Iterator[Instruction]:
 
 
 def _mfma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, devices: tuple[str, ...]) -> Instruction:
+    """Return the row of an mfma of AMD's CDNA."""
     guide = f"CDNA{1 + _CDNA.index(devices[-1])}"
     citation = f"{guide} Instruction Set Architecture, Matrix Arithmetic Instructions"
     return Instruction(
@@ -217,6 +236,7 @@ def _mfma(shape: tuple[int, int, int], a: str, b: str, c: str, types: str, devic
 
 
 def _mfma_rows() -> Iterator[Instruction]:
+    """Yield the rows of the instructions of AMD's CDNA."""
     for size, count in ((16, 4), (32, 16)):
         most = 16 if size == 16 else 8
         for a, k, registers, devices in (
@@ -236,4 +256,4 @@ def _mfma_rows() -> Iterator[Instruction]:
 INSTRUCTIONS = MappingProxyType(
     {row.name: row for rows in (_mma_rows(), _dpas_rows(), _wmma_rows(), _mfma_rows()) for row in rows}
 )
-"""The rows by their function's name."""
+"""The name of a function -> its row."""

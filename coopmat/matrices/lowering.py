@@ -1,12 +1,12 @@
 """The library lowerings: the strategies, and the text of the functions that a program needs.
 
-A lowered matrix is an array of components in private memory, `storage_components` of them aligned to
-`storage_alignment` bytes, passed by pointer. Collect the `Instance`s that a program calls, then `instantiate` them:
+A lowered matrix is an array of `storage_components` components in private memory, aligned to `storage_alignment` bytes
+and passed by pointer. To get the library's text, collect the `Instance`s that a program calls and `instantiate` them:
 
     add = Binary(matrix, "add")
     text = instantiate(Target(STRATEGIES["one"], 1), [add])       # OpenCL C that defines add.function_name
 
-Strides count components; a program whose pointer has another pointee scales its stride first.
+Strides count components. If a program's pointer has another pointee type, the program must scale its stride first.
 """
 
 from __future__ import annotations
@@ -60,14 +60,16 @@ from .subgroup_builtins import SubgroupBuiltin as SubgroupBuiltin, substitute_bu
 
 
 def check_count(functions: int) -> None:
-    """Raise Exceeded if a module calls more functions of the library than it may."""
+    """Raise budgets.Exceeded if a module calls more functions of the library than the budget allows."""
     if functions > budgets.limit("library-functions"):
         raise budgets.Exceeded("library-functions", "the module")
 
 
 def instantiate(target: Target, instances: Iterable[Instance]) -> str:
-    """Return OpenCL C that defines every instance's function once, after the functions that it calls; without
-    includes."""
+    """Return OpenCL C that defines every instance's function once, after the functions that it calls.
+
+    The text has no includes.
+    """
     by_name = {instance.function_name: instance for instance in instances}
     parts: dict[str, str] = {}
     for name in sorted(by_name):
@@ -76,12 +78,13 @@ def instantiate(target: Target, instances: Iterable[Instance]) -> str:
 
 
 def prologue(strategy: Strategy) -> str:
-    """Return the macros that the strategy's functions share."""
+    """Return the macros that the functions of a lowering share."""
     prologues = [library_sections(file)["PROLOGUE"] for file in strategy.files]
     return "\n".join([*prologues, emulated_layouts(strategy.family)] if strategy.family else prologues)
 
 
 def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
+    """Add the text of an instance's function, and of the functions that it calls, to `parts` (name -> text)."""
     if instance.function_name in parts:
         return
     for callee in instance.needs(target):
@@ -93,6 +96,7 @@ def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
 
 
 def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Target) -> None:
+    """Add a function's text to `parts`: the section between the definitions of its macros and their #undef."""
     macros = instance.definitions(target)
     for module in (small_float_functions, half_bits):
         for callee in module.functions_called(macros.values()):
@@ -106,8 +110,10 @@ def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Ta
 
 
 def section(files: Sequence[str], names: str) -> tuple[str, str]:
-    """Return the last file that has the section, and its name; of several `names`, the first that exists. Raise
-    KeyError if none does."""
+    """Return (file, section): the first of the blank-separated section names that exists, in the last file that has it.
+
+    Raise KeyError if no file has any of the sections.
+    """
     for name in names.split():
         for file in reversed(files):
             if name in library_sections(file):
@@ -117,8 +123,10 @@ def section(files: Sequence[str], names: str) -> tuple[str, str]:
 
 @cache
 def prelude(route: str) -> tuple[str, frozenset[str]]:
-    """Return the C that uses the instructions of a route's devices, and the functions of the library that it
-    defines."""
+    """Return the C text that uses the instructions of a route's devices, and the names of the library functions in it.
+
+    If the route has no such text, return an empty text and no names.
+    """
     strategy = STRATEGIES.get(route)
     if strategy is None or not strategy.prelude:
         return "", frozenset()
@@ -129,11 +137,12 @@ def prelude(route: str) -> tuple[str, frozenset[str]]:
 
 
 def exported(text: str) -> str:
-    """Return a prelude whose functions other programs may call."""
+    """Return a prelude's text with external functions, which other programs may call."""
     return text.replace("static inline ", "")
 
 
 def _text(file: str) -> str:
+    """Return the text of a file in library/."""
     return (resources.files(__package__) / "library" / file).read_text(encoding="utf-8")
 
 
@@ -142,5 +151,5 @@ _SECTION = re.compile(r"^#ifdef CM_(?:OP_)?(\w+)\b[^\n]*\n(.*?)^#endif // CM_(?:
 
 @cache
 def library_sections(file: str) -> Mapping[str, str]:
-    """Return the templates of a library file, by section name."""
+    """Return section name -> template, for a file of the library."""
     return MappingProxyType({match[1]: match[2] for match in _SECTION.finditer(_text(file))})

@@ -1,7 +1,7 @@
-"""Library functions that calculate each component by a function of scalars: a builtin, or an operand.
+"""Library functions that compute each component by a function of scalars: a builtin, or a function of the program.
 
-A function that is an operand stands in the library's text as a definition that does nothing, `OperandFunction`; who
-links the text puts the program's own in its place, and passes on what further arguments that one has.
+In the library's text, a function of the program is represented by a placeholder definition, `OperandFunction`. The
+linker of the text replaces this definition by the program's function, and passes its further arguments on.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ _WORDS = {ROW: "row", COLUMN: "column", ROW_AND_COLUMN: "all", BLOCKS: "2x2"}
 
 @dataclass(frozen=True, slots=True)
 class ComponentWise(OfMatrix):
-    """`void f(private T *out, x0, x1, ...)`: the builtin `name` of each component. An operand is a matrix, or a scalar
-    where `matrices` says that it is none."""
+    """A function that applies the builtin `name` to each component: `void f(private T *out, x0, x1, ...)`.
+
+    `matrices` states for each operand whether it is a matrix; otherwise it is a scalar.
+    """
 
     name: str
     matrices: tuple[bool, ...]
@@ -52,7 +54,7 @@ class ComponentWise(OfMatrix):
         for n, is_matrix in enumerate(self.matrices):
             part = f"CM_VECTOR(const {v}, x{n}, s)" if has_vectors else f"x{n}[s]"
             values.append(part if is_matrix else f"({v})(x{n})")
-        # Intel's CPU runtime (2026.2) dies of some clamps of chars ("Cannot emit physreg copy instruction").
+        # Intel's CPU runtime (2026.2) crashes on some clamps of chars ("Cannot emit physreg copy instruction").
         narrow = self.name == "clamp" and t.is_integer and t.bits == 8
         arithmetic = FLOAT if t.is_bits else COMPONENT_TYPES["s32"] if narrow else t
         operands = ", ".join(spelling.convert(value, t, arithmetic, w) for value in values)
@@ -62,7 +64,7 @@ class ComponentWise(OfMatrix):
 
 
 def _written(parameters: tuple[Parameter, ...]) -> str:
-    """Return parameters in OpenCL C."""
+    """Return a list of parameters as OpenCL C."""
     return ", ".join(
         f"{f'__{p.space} ' if p.space else ''}{'const ' * p.const}{p.type} {'*' if p.space else ''}{p.name}"
         for p in parameters
@@ -71,7 +73,10 @@ def _written(parameters: tuple[Parameter, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OperandFunction(Written):
-    """A stand-in for a function of the program's, of `types`, by its name in the library's text."""
+    """A placeholder definition of a function of the program, by its name in the library's text.
+
+    result, types: the types of the result and of the parameters, as OpenCL C.
+    """
 
     name: str
     result: str
@@ -92,9 +97,12 @@ class OperandFunction(Written):
 
 @dataclass(frozen=True, slots=True)
 class Map(OfMatrix):
-    """`void f(private T *out, const private T *x0, ...)`: component (r, c) is what the operand, `function` in the
-    library's text, gives for r, c and the components of so many `operands`. With `wide` it is a function of as many
-    components of a row as a vector has, c being the first one's column."""
+    """A function that maps a function over a matrix: `void f(private T *out, const private T *x0, ...)`.
+
+    Component (r, c) of the result is `function` of r, c and the components (r, c) of the `operands` operands.
+    `function` is a name in the library's text. With `wide`, `function` takes as many components of a row as a vector
+    has, and c is the column of the first.
+    """
 
     function: str
     operands: int = 0
@@ -126,9 +134,10 @@ class Map(OfMatrix):
 
 @lru_cache(maxsize=1024)
 def lanes_of_lines(holding: Holding, how: int) -> tuple[int, int]:
-    """Return how many lanes have a part of each row (or column, or of the whole matrix, by `how`), and the distance
-    from one of them to the next. The first is the lane of the line's first component, in all holdings that there
-    are."""
+    """Return (count, step): each line is held by `count` lanes, `step` apart, from its first component's lane on.
+
+    A line is a row, a column or the whole matrix, by `how`. Raise AssertionError if lines differ in this.
+    """
     rows, columns = range(holding.rows), range(holding.columns)
     lines = {
         ROW: [[(r, c) for c in columns] for r in rows],
@@ -150,9 +159,14 @@ def lanes_of_lines(holding: Holding, how: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Reduce(OfMatrix):
-    """`void f(private T *out, const private T *m)`: the components of `matrix`, combined along `how` by the operand,
-    `function` in the library's text, for a result of these `rows` and `columns`. `wide` are the names of the function
-    of vectors: of as many components as the operand's vectors have, of half as many, and so on to two."""
+    """A function that reduces a matrix by a function: `void f(private T *out, const private T *m)`.
+
+    function: the name, in the library's text, of the function that combines two components.
+    how: the components that are combined: ROW, COLUMN, ROW_AND_COLUMN or BLOCKS.
+    rows, columns: the shape of the result.
+    wide: the names of the vector versions of `function`: for the operand's vectors, for half as many components, and so
+        on to two.
+    """
 
     function: str
     how: int = ROW
@@ -162,6 +176,7 @@ class Reduce(OfMatrix):
 
     @property
     def result(self) -> MatrixType:
+        """The type of the result."""
         return replace(self.matrix, rows=self.rows, columns=self.columns)
 
     @property
@@ -175,7 +190,7 @@ class Reduce(OfMatrix):
 
     def definitions(self, target: Target) -> dict[str, str]:
         m, t, f = self.matrix, self.matrix.component, f"{self.function}(x, y)"
-        # What begins with R_ is the result's.
+        # Macros with the prefix R_ are for the result.
         shape = {"R_ROWS": str(self.rows), "R_COLUMNS": str(self.columns), "F(x, y)": f}
         if self.wide:
             return (
@@ -189,7 +204,7 @@ class Reduce(OfMatrix):
         return out if self.how == BLOCKS else out | self._lines(target.holding(m))
 
     def _lines(self, holding: Holding) -> dict[str, str]:
-        """Return the macros for rows or columns, of which each becomes a value; or for the one of all components."""
+        """Return the macros for the lines that are reduced to one value each: rows, columns, or the whole matrix."""
         line = {ROW: "(r)", COLUMN: "(c)", ROW_AND_COLUMN: "0"}[self.how]
         count, step = lanes_of_lines(holding, self.how)
         first = {ROW: (Term("(l)"), 0), COLUMN: (0, Term("(l)")), ROW_AND_COLUMN: (0, 0)}[self.how]
@@ -202,7 +217,7 @@ class Reduce(OfMatrix):
         }
 
     def _wide(self, target: Target) -> dict[str, str]:
-        """Return the macros for rows that are vectors."""
+        """Return the macros for the reduction of rows that are vectors."""
         t, w = self.matrix.component, target.width(self.matrix)
         result_width = w if self.how == COLUMN else target.width(self.result)
         halves, x, width = [], "x", w

@@ -1,8 +1,7 @@
-"""The operations of `reference` by component type instead of by dtype: for types that numpy lacks too, and with their
-tolerances.
+"""The operations of `reference` by component type instead of dtype, with tolerances.
 
-A matrix of such a type is an array of bit patterns; its arithmetic is binary32's, rounded once more, which is exact for
-one operation (a binary32 has more than twice the digits).
+They include types that numpy lacks: a matrix of such a type is an array of bit patterns. Its arithmetic is in float32
+with a further rounding. For a single operation the result is exact, because float32 has more than twice the digits.
 """
 
 from __future__ import annotations
@@ -14,33 +13,38 @@ from .reference import Array
 from .variants import COMPONENT_TYPES, ComponentType, Operands
 
 F32 = COMPONENT_TYPES["f32"]
-# Division, in units in the last place, one of other types; everything else is exact.
+# component type -> error of a division in units in the last place; 1 for other floating-point types. Other operations
+# are exact.
 DIVISION = {"f32": 2.5, "f64": 0.0}
 
 
 def widen(component: ComponentType, x: Array) -> Array:
-    """Convert to the type in which numpy calculates: bit patterns become float32, everything else is unchanged."""
+    """Convert an array to the type in which numpy calculates; bit patterns become float32, other types remain."""
     return small_floats.decoded(component, x) if component.is_bits else x
 
 
 def narrow(component: ComponentType, x: Array) -> Array:
-    """Convert back; to bit patterns rounded to nearest, ties to even."""
+    """Convert an array back from the type of `widen`; bit patterns are rounded to nearest, ties to even."""
     return small_floats.encoded(component, x) if component.is_bits else x.astype(component.numpy)
 
 
 def arithmetic_type(component: ComponentType) -> ComponentType:
+    """Return the type in which numpy calculates with a component type."""
     return F32 if component.is_bits else component
 
 
 def binary(component: ComponentType, operator: str, x: Array, y: Array) -> Array:
+    """Return the result of an operator on two arrays of a component type."""
     return narrow(component, reference.binary(operator, widen(component, x), widen(component, y)))
 
 
 def negate(component: ComponentType, x: Array) -> Array:
+    """Return the negated components of an array of a component type."""
     return narrow(component, reference.negate(widen(component, x)))
 
 
 def convert(x: Array, source: ComponentType, to: ComponentType, rounding: str = "", saturate: bool = False) -> Array:
+    """Convert an array from one component type to another, like `reference.convert`."""
     if source == to:
         return x
     if not to.is_bits:
@@ -49,7 +53,7 @@ def convert(x: Array, source: ComponentType, to: ComponentType, rounding: str = 
 
 
 def mul_add(types: tuple[ComponentType, ...], a: Array, b: Array, c: Array, mask: Operands) -> tuple[Array, Array]:
-    """Return a b + c, and the largest error that it may have."""
+    """Return a b + c, and the largest error of each component."""
     if not any(t.is_bits for t in types):
         return reference.mul_add(a, b, c, mask), reference.mul_add_bound(a, b, c)
     wide = [widen(t, x).astype(np.float64) for t, x in zip(types, (a, b, c), strict=True)]
@@ -63,6 +67,7 @@ def mul_add(types: tuple[ComponentType, ...], a: Array, b: Array, c: Array, mask
 
 
 def division_tolerance(component: ComponentType, quotient: Array) -> Array | float:
+    """Return the largest absolute error of a quotient."""
     ulps = 0.0 if component.is_integer else DIVISION.get(component.name, 1.0)
     if not ulps:
         return 0.0
@@ -75,8 +80,11 @@ def division_tolerance(component: ComponentType, quotient: Array) -> Array | flo
 
 
 def wrong_places(component: ComponentType, actual: Array, expected: Array, tolerance: Array | float = 0.0) -> Array:
-    """Return where two arrays differ, bit for bit, except that all NaNs are equal, and so are numbers within
-    `tolerance` (absolute)."""
+    """Return a mask of the components in which two arrays differ.
+
+    Components are compared bit for bit, except that all NaNs are equal, and numbers within the absolute `tolerance` are
+    equal.
+    """
     same = actual.view(f"u{component.size}") == expected.view(f"u{component.size}")
     if not component.is_integer:
         with np.errstate(all="ignore"):

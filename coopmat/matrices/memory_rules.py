@@ -1,4 +1,4 @@
-"""A device's requirements on the memory that native matrices are loaded from and stored to."""
+"""The alignment that a device requires of memory accessed by loads and stores of native matrices."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from math import gcd
 
 from .variants import ComponentType
 
-# Bytes: what the SPIR-V backend keeps of an object's alignment.
+# The largest alignment in bytes of an object that the SPIR-V backend emits correctly.
 MOST_PLACED = 128
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
-    """The numbers of bytes of which every pointer, and every distance from row to row, is a multiple.
+    """The numbers of bytes of which every pointer and every stride must be a multiple.
 
-    They are a device's answers to CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR and ..._STRIDE_MULTIPLE_KHR, or 1.
-    A matrix requires these, or the size of a component if that is larger.
+    pointer_alignment: the device's CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR, or 1.
+    stride_multiple: the device's CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR, or 1.
+    If a component is larger than either number, its size applies instead.
     """
 
     pointer_alignment: int = 1
@@ -24,29 +25,34 @@ class MemoryRules:
 
     @property
     def placement(self) -> int:
-        """The alignment of objects that we place: the power of two that matters to any component type."""
+        """The alignment in bytes of objects that the compiler allocates.
+
+        The number is the largest power of two that divides `pointer_alignment`, but at most MOST_PLACED.
+        """
         return min(self.pointer_alignment & -self.pointer_alignment, MOST_PLACED)
 
     def alignment(self, component: ComponentType) -> int:
+        """Return the alignment in bytes that pointers to matrices of this component type must have."""
         return max(component.size, self.pointer_alignment)
 
     def multiple(self, component: ComponentType) -> int:
+        """Return the number of bytes of which strides must be a multiple."""
         return max(component.size, self.stride_multiple)
 
     def pitch(self, component: ComponentType, columns: int) -> int:
-        """Return the components from row to row of a tile with so many columns in a layout of ours."""
+        """Return the stride, in components, of a tile with this number of columns that the compiler allocates."""
         step = self.step(component)
         return -(-columns // step) * step
 
     def step(self, component: ComponentType) -> int:
-        """Return the components that a stride is a multiple of."""
+        """Return the number of components of which a stride must be a multiple."""
         multiple = self.multiple(component)
         return multiple // gcd(multiple, component.size)
 
 
 @dataclass(frozen=True, slots=True)
 class Congruence:
-    """The integers that are `rest` plus a multiple of `step`; if `step` is 0, `rest` alone."""
+    """A set of integers: `rest` plus any multiple of `step`; if `step` is 0, only `rest`."""
 
     step: int = 1
     rest: int = 0
@@ -62,9 +68,10 @@ class Congruence:
         return Congruence(step, self.rest * other.rest)
 
     def modulo(self, bits: int) -> Congruence:
-        """Return the residues of these integers in an integer of so many bits."""
+        """Return the set of these integers converted to an integer type of `bits` bits."""
         exact = self.step == 0 and 0 <= self.rest < 1 << bits - 1
         return self if exact else Congruence(gcd(self.step, 1 << bits), self.rest)
 
     def never_multiple_of(self, number: int) -> bool:
+        """Return whether no integer of the set is a multiple of `number`."""
         return self.rest % gcd(self.step, number) != 0

@@ -12,16 +12,18 @@ from .products import PIECE, FragmentProduct, Product
 from .strategies import Target, storage_alignment
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use
 
-# Products of vectors that a multiply-add writes out one after the other: of several blocks of registers, and of one,
-# where that keeps A and B in registers, too.
+# Most vector products that a multiply-add unrolls: if C has several blocks of registers, and if it has one. With one
+# block, unrolling also keeps A and B in registers.
 UNROLLED_PRODUCTS = 128
 UNROLLED_PRODUCTS_OF_ONE = 512
 
 
 @dataclass(frozen=True, slots=True)
 class EmulatedInstruction(Written):
-    """The function that emulates a vendor's instruction by a subgroup's broadcasts; routes whose devices have the
-    instruction define the same function by it."""
+    """The function that emulates a vendor's instruction by a subgroup's broadcasts.
+
+    Routes whose devices have the instruction define the same function by the instruction.
+    """
 
     row: Instruction
 
@@ -40,9 +42,10 @@ class EmulatedInstruction(Written):
 
 @dataclass(frozen=True, slots=True)
 class MultiplyAdd(FromTemplate):
-    """`void f(private C *out, const private A *a, const private B *b, const private C *c)`
+    """A multiply-add: `void f(private C *out, const private A *a, const private B *b, const private C *c)`.
 
-    `out` may be c (or a, or b). ValueError if uses, shapes or classes of component types do not match.
+    `out` may be equal to a, b or c. The constructor raises ValueError if uses, shapes, scopes or classes of component
+    types do not match.
     """
 
     a: MatrixType
@@ -107,10 +110,10 @@ class MultiplyAdd(FromTemplate):
             out |= self._register_blocks(target, product.k if product else 1)
             out |= self._words_of_a(target)
         if target.strategy.is_emulated:
-            # An emulated instruction has loops itself.
+            # The emulated instruction has loops inside.
             out |= {"EACH": "CM_ROLL", "EACH_K": "CM_ROLL"}
         elif isinstance(product, FragmentProduct):
-            # Registers have no addresses: a loop over K would have A and B in memory.
+            # Registers have no addresses: with a loop over K, A and B would be in memory.
             count = m * n * k // (product.m * product.n * product.k)
             out |= dict.fromkeys(("EACH", "EACH_K"), instances.each(count))
         out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
@@ -119,8 +122,10 @@ class MultiplyAdd(FromTemplate):
         return out if product is None else out | product.definitions(self.a, self.b, self.c, self.operands)
 
     def _widened(self, target: Target) -> tuple[instances.Convert, MultiplyAdd] | None:
-        """Return the conversion of A, and the multiply-add of its result, if it is faster to convert A beforehand, in
-        vectors, than a component at a time."""
+        """Return a conversion of A and a multiply-add of its result, if converting A beforehand is faster.
+
+        Otherwise return None. The conversion then uses vectors, instead of one component at a time.
+        """
         wide = self._sum
         if not (target.strategy.has_one_work_item and self._section(target) == "MUL_ADD"):
             return None
@@ -129,7 +134,7 @@ class MultiplyAdd(FromTemplate):
         return instances.Convert(self.a, wide), replace(self, a=replace(self.a, component=wide))
 
     def keeps_state(self, target: Target) -> bool:
-        """Return whether the device's compiler must not make vectors of work-items that call it."""
+        """Return whether the device's compiler must not vectorize the work-items that call the function."""
         product = self._product(target)
         return bool(target.strategy.prelude) and product is not None and product.keeps_state
 
@@ -143,7 +148,7 @@ class MultiplyAdd(FromTemplate):
         return () if row is None else (EmulatedInstruction(row),)
 
     def remark(self, target: Target) -> str:
-        """Return what it becomes: so many of an instruction, or why none."""
+        """Return the remark for the report: how many instructions replace the multiply-add, or the reason for none."""
         m, n, k = self.c.rows, self.c.columns, self.a.columns
         types = f"{self.a.component} x {self.b.component} + {self.c.component}"
         text, strategy = f"{m} x {n} x {k} multiply-add of {types}", target.strategy
@@ -159,16 +164,20 @@ class MultiplyAdd(FromTemplate):
             return f"{text}: no instruction of the device has these types"
         shapes = sorted({(row.m, row.n, row.k) for row in rows if not all(map(row.fits, (self.a, self.b, self.c)))})
         if len(shapes) < len({(row.m, row.n, row.k) for row in rows}):
-            return f"{text}: no instruction has these signs, or operands that lie so"
-        return f"{text}: no multiple of an instruction's {' or '.join('{} x {} x {}'.format(*s) for s in shapes)}"
+            return f"{text}: no instruction has these signs, or operands in these lane layouts"
+        sizes = " or ".join("{} x {} x {}".format(*shape) for shape in shapes)
+        return f"{text}: the shape is no multiple of an instruction's {sizes}"
 
     def _types(self, row: Product) -> tuple[tuple[MatrixType, tuple[str, ...]], ...]:
+        """Return each matrix with the names of the component types that an instruction accepts for it."""
         return (self.a, row.a), (self.b, row.b), (self.c, row.c)
 
     def _product(self, target: Target) -> Product | None:
+        """Return the device's instruction for the multiply-add, or None."""
         return target.strategy.product(self.a, self.b, self.c, self.operands, target.sub_group_size)
 
     def _section(self, target: Target) -> str:
+        """Return the name of the library's section for the multiply-add."""
         product = self._product(target)
         if product is not None:
             return product.section
@@ -178,8 +187,11 @@ class MultiplyAdd(FromTemplate):
         return "MUL_ADD" if all(usual) else "MUL_ADD_MIXED"
 
     def _register_blocks(self, target: Target, depth: int) -> dict[str, str]:
-        """Return the macros for blocks of C, in rows and vectors, whose sums stay in registers while all of K goes by,
-        `depth` at a time: of the blocks that divide C, the one with the fewest loads for an instruction."""
+        """Return the macros for blocks of C (in rows and vectors) whose sums stay in registers during the loop over K.
+
+        `depth` is the step of that loop. Of the blocks that divide C, the block with the fewest loads for an
+        instruction is chosen.
+        """
         w = self._width(target)
         rows, vectors = self.c.rows, self.c.columns // w
         most = max(1, target.strategy.tuning.sum_bytes // (w * self._sum.size))
@@ -202,7 +214,7 @@ class MultiplyAdd(FromTemplate):
         }
 
     def _along_k(self, target: Target) -> dict[str, str]:
-        """Return the macros for a product with one column: vectors go along K, in as many rows as sums fit."""
+        """Return the macros for a result of one column: vectors extend along K, in as many rows as registers allow."""
         a, b, total, depth = self.a.component, self.b.component, self._sum, target.width(self.a)
         mask, m = self.operands, self.c.rows
         most = max(1, target.strategy.tuning.sum_bytes // (2 * depth * total.size))
@@ -229,8 +241,10 @@ class MultiplyAdd(FromTemplate):
         }
 
     def _words_of_a(self, target: Target) -> dict[str, str]:
-        """Return the macros to go through A in the vectors in which it was loaded, as words: a load of what several
-        stores wrote waits for them."""
+        """Return the macros for reading A as words, in the vectors in which it was loaded.
+
+        A load of memory that several smaller stores wrote would wait for them.
+        """
         width, size = target.width(self.a), self.a.component.size
         if target.strategy.in_pieces(self.a):
             width = PIECE // size
@@ -239,8 +253,7 @@ class MultiplyAdd(FromTemplate):
         return {"A_WIDTH": str(width), "A_WORDS": words, "EACH_A": each}
 
     def _places(self, target: Target) -> dict[str, str]:
-        """Return the macros for the places of each matrix's components, and for the exchange of those of A and B
-        between lanes."""
+        """Return the macros for the lane layout of each matrix, and for the exchange of A's and B's components."""
         out = target.holding(self.c).macros() | {"ROWS": str(self.c.rows), "COLUMNS": str(self.c.columns)}
         for name, matrix in (("A", self.a), ("B", self.b)):
             macros = target.holding(matrix).macros() | instances.travelling(target, matrix.component)
@@ -253,7 +266,7 @@ class MultiplyAdd(FromTemplate):
         return target.width(self.c)
 
     def _row_of_b(self, target: Target, w: int) -> str:
-        """Return an expression for `w` components of row k from column j * w on."""
+        """Return an expression for `w` components of row k of B, from column j * w on."""
         holding = target.holding(self.b)
         if holding.name != "INTERLEAVED":
             return "CM_VECTOR(const CM_B_V, b, (k) * CM_N + (j) * CM_WIDTH)"
@@ -267,16 +280,17 @@ class MultiplyAdd(FromTemplate):
         return self._block(target) * target.sub_groups * target.sub_group_size * self._sum.size
 
     def _block(self, target: Target) -> int:
-        """Return the number of rows of A for which all subgroups of a work-group have room in local memory at the same
-        time."""
+        """Return the number of A's rows for which all subgroups of a work-group together have room in local memory."""
         row = target.sub_groups * target.sub_group_size * self._sum.size
         return min(self.a.rows, max(1, instances.SCRATCH_LIMIT // row))
 
     @property
     def _sum(self) -> ComponentType:
+        """The type in which the sum is accumulated."""
         return spelling.sum_type(self.a.component, self.b.component, self.c.component)
 
     def _arithmetic(self, w: int, fused: bool) -> dict[str, str]:
+        """Return the macros for the arithmetic on scalars of A and vectors of `w` components of B and C."""
         a, b, c, total, mask = self.a.component, self.b.component, self.c.component, self._sum, self.operands
         out = {
             "WIDEN_A(x)": spelling.widen("x", a, Operands.A_SIGNED in mask, total, 1),

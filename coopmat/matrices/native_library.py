@@ -1,9 +1,9 @@
-"""The functions that native matrices call where there is no instruction, and their OpenCL C text.
+"""The functions that native matrices call for operations without an instruction, and their OpenCL C text.
 
     load = StagedLoad(matrix, "global", Layout.ROW_MAJOR)
     text = instantiate([load])                        # OpenCL C that defines load.function_name
 
-Unlike the other lowerings' library (`lowering`) it works on the matrix types themselves.
+Unlike the library of the lowerings (`lowering`), these functions work on the matrix types themselves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _LAYOUTS = {Layout.ROW_MAJOR: "ROW_MAJOR", Layout.COLUMN_MAJOR: "COLUMN_MAJOR"}
 
 
 class Function(ABC):
-    """A function for certain matrix types, `matrix` the first of them. Equal ones are the same function."""
+    """A library function for certain matrix types, of which `matrix` is the first.
+
+    Equal instances are the same function.
+    """
 
     __slots__ = ()
     matrix: MatrixType
@@ -36,17 +39,19 @@ class Function(ABC):
 
     @abstractmethod
     def definitions(self) -> dict[str, str]:
-        """Return the macros of the template, without `CM_`; "OP" names the section of the file, "OPERAND" is a stand-in
-        for a function of the program's."""
+        """Return the macros of the template: name without `CM_` -> body.
+
+        "OP" is the section of the file. "OPERAND" is a placeholder definition for a function of the program.
+        """
 
     @property
     def tile(self) -> int:
-        """The components of local memory that it needs for each subgroup."""
+        """The number of components of local memory that the function needs for each subgroup."""
         return 0
 
 
 def instantiate(functions: Iterable[Function]) -> str:
-    """Return OpenCL C that defines every function once, ordered by name; self-contained, no includes."""
+    """Return OpenCL C that defines every function once, ordered by name; the text has no includes."""
     by_name = {function.function_name: function for function in functions}
     definitions = [(by_name[name], by_name[name].definitions()) for name in sorted(by_name)]
     operands = dict.fromkeys(macros.pop("OPERAND") for _, macros in definitions if "OPERAND" in macros)
@@ -54,6 +59,7 @@ def instantiate(functions: Iterable[Function]) -> str:
 
 
 def _text(function: Function, macros: dict[str, str]) -> str:
+    """Return the text of a function: its section between the definitions of its macros and their #undef."""
     section = library_sections(FILE)[macros.pop("OP")]
     macros["NAME"] = function.function_name
     lines = [f"#define CM_{name} {body}" for name, body in macros.items()]
@@ -62,7 +68,10 @@ def _text(function: Function, macros: dict[str, str]) -> str:
 
 
 def _typedefs(function: Function, macros: dict[str, str]) -> list[str]:
-    """Return typedefs of the types' macros, which are whole types, while a function's head needs names."""
+    """Return typedefs for the matrix types in `macros`, and replace the types there by the typedefs' names.
+
+    A function's head needs names, because a spelled matrix type is a type with an attribute.
+    """
     lines = []
     for key in ("MATRIX", "TO"):
         if key in macros:
@@ -73,7 +82,7 @@ def _typedefs(function: Function, macros: dict[str, str]) -> list[str]:
 
 
 def spelled(matrix: MatrixType) -> str:
-    """Return the type in OpenCL C."""
+    """Return the type as OpenCL C."""
     use = f"CLK_COOPERATIVE_MATRIX_{_USES[matrix.use]}"
     scope = "WORKGROUP" if matrix.of_work_group else "SUBGROUP"
     arguments = f"CLK_COOPERATIVE_MATRIX_SCOPE_{scope}, {matrix.rows}, {matrix.columns}, {use}"
@@ -81,23 +90,24 @@ def spelled(matrix: MatrixType) -> str:
 
 
 def access_name(operation: str, matrix: MatrixType, layout: Layout | None = None) -> str:
-    """Return the name of an access that the patterns of `NativeProfile.lacks` match."""
+    """Return the name of an access, which the patterns of `NativeProfile.lacks` match."""
     where = "" if layout is None else f" {layout.short}"
     return f"{operation} {matrix.shape}.{matrix.use.letter}.{matrix.component.bits}{where}"
 
 
 def tile_components(matrix: MatrixType, rules: MemoryRules = NO_RULES) -> int:
-    """Return the components of local memory for a subgroup's tile, such that the next tile has the same alignment."""
+    """Return the components of local memory for a subgroup's tile, rounded up to align the next tile equally."""
     each = TILE_ALIGN // matrix.component.size
     return -(-matrix.rows * rules.pitch(matrix.component, matrix.columns) // each) * each
 
 
 def _name(operation: str, matrix: MatrixType, *rest: str) -> str:
+    """Return the name of a function for an operation on a matrix type."""
     return "_".join(["coop_mat", operation, *matrix.name.split("."), *rest])
 
 
 def _tile(matrix: MatrixType, rules: MemoryRules) -> dict[str, str]:
-    """Return the macros of a matrix that is staged in a tile in local memory."""
+    """Return the macros for a matrix that is staged in a tile in local memory."""
     row = rules.pitch(matrix.component, matrix.columns)
     return {
         "MATRIX": spelled(matrix),
@@ -109,9 +119,12 @@ def _tile(matrix: MatrixType, rules: MemoryRules) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Staged(Function):
-    """The base of accesses through tiles in local memory. They serve tiles that reach over the bounds, and all tiles if
-    the instruction does not have the layout (`direct`: the consumer has it, if Khronos' extension does), or in private
-    memory, which is each work-item's own: there each work-item stores the whole matrix."""
+    """The base class of accesses through tiles in local memory.
+
+    They serve tiles that extend beyond the bounds. They serve all tiles if the instruction lacks the layout, or if the
+    memory is private: each work-item has separate private memory and must store the whole matrix. `direct`: the
+    consumer supports the layout, provided that Khronos' extension does.
+    """
 
     matrix: MatrixType
     space: str
@@ -125,6 +138,7 @@ class _Staged(Function):
         return tile_components(self.matrix, self.rules)
 
     def _definitions(self, operation: str) -> dict[str, str]:
+        """Return the macros that loads and stores share."""
         component = self.matrix.component
         row = self.rules.pitch(component, self.matrix.columns)
         where = f"__{self.space}{' volatile' if self.volatile else ''}"
@@ -139,7 +153,7 @@ class _Staged(Function):
             "ELEMENTS": f"{where} {component.library_c} *",
             "OFFSET(r, c)": _offset(self.layout, component),
             "FIRST": "get_sub_group_local_id()",
-            # A loop that ends at 1 has no such step: see CM_FOR_SHARE.
+            # If the tile has one component, a loop that ends at 1 must not have this step: see CM_FOR_SHARE.
             "STEP": "get_sub_group_size()" if self.matrix.rows * self.matrix.columns > 1 else "1",
         }
         if self.space == "private":
@@ -150,13 +164,17 @@ class _Staged(Function):
         return macros
 
     def _name(self, operation: str) -> str:
+        """Return the name of a load or store."""
         rest = (self.space, self.layout.short, *(["volatile"] if self.volatile else []))
         return _name(operation, self.matrix, *rest, *([] if self.direct else ["staged"]))
 
 
 @dataclass(frozen=True, slots=True)
 class StagedLoad(_Staged):
-    """`M f(const space T *p, ulong stride, uint row, uint column, uint rows, uint columns, local T *tiles)`"""
+    """A function that loads a matrix through a tile.
+
+    Its head is `M f(const space T *p, ulong stride, uint row, uint column, uint rows, uint columns, local T *tiles)`.
+    """
 
     @property
     def function_name(self) -> str:
@@ -168,7 +186,10 @@ class StagedLoad(_Staged):
 
 @dataclass(frozen=True, slots=True)
 class StagedStore(_Staged):
-    """`void f(space T *p, M m, ulong stride, uint row, uint column, uint rows, uint columns, local T *tiles)`"""
+    """A function that stores a matrix through a tile.
+
+    Its head is `void f(space T *p, M m, ulong stride, uint row, uint column, uint rows, uint columns, local T *tiles)`.
+    """
 
     @property
     def function_name(self) -> str:
@@ -180,8 +201,10 @@ class StagedStore(_Staged):
 
 @dataclass(frozen=True, slots=True)
 class StagedMove(Function):
-    """`M2 f(M m, local T *tiles)`: the matrix, or its transpose, for `use`. If a transpose cannot be loaded by columns
-    (`direct`), it has a second tile."""
+    """A function that returns the matrix, or its transpose, for another use: `M2 f(M m, local T *tiles)`.
+
+    If the consumer cannot load by columns (`direct` is false), a transpose needs a second tile.
+    """
 
     matrix: MatrixType
     use: Use
@@ -196,6 +219,7 @@ class StagedMove(Function):
 
     @property
     def _result(self) -> MatrixType:
+        """The type of the result."""
         m = self.matrix
         rows, columns = (m.columns, m.rows) if self.transposed else (m.rows, m.columns)
         return MatrixType(m.component, rows, columns, self.use)
@@ -217,8 +241,11 @@ class StagedMove(Function):
 
 @dataclass(frozen=True, slots=True)
 class ComponentWise(Function):
-    """`M f(x0, x1, ...)`: the builtin `name` of each component, calculated in the type `arithmetic`; operands are
-    matrices, or scalars where `matrices` says that they are none."""
+    """A function that applies the builtin `name` to each component: `M f(x0, x1, ...)`.
+
+    arithmetic: the type in which the builtin is calculated.
+    matrices: for each operand whether it is a matrix; otherwise it is a scalar.
+    """
 
     matrix: MatrixType
     name: str
@@ -246,8 +273,11 @@ class ComponentWise(Function):
 
 @dataclass(frozen=True, slots=True)
 class StagedMap(Function):
-    """`M f(M x0, ..., local T *tiles)`: component (r, c) is the operand `function` of r, c and the components of so
-    many `operands`, each of which has a tile."""
+    """A function that maps a function over a matrix: `M f(M x0, ..., local T *tiles)`.
+
+    Component (r, c) of the result is `function` of r, c and the components (r, c) of the `operands` operands. Each
+    operand has a tile.
+    """
 
     matrix: MatrixType
     function: str
@@ -283,8 +313,11 @@ class StagedMap(Function):
 
 @dataclass(frozen=True, slots=True)
 class StagedReduce(Function):
-    """`M2 f(M m, local T *tiles)`: the components combined by the operand `function` along `how` (`maps.ROW` and so
-    on), for a result of these `rows` and `columns`, which has a tile behind the operand's."""
+    """A function that reduces a matrix by a function: `M2 f(M m, local T *tiles)`.
+
+    `function` combines the components along `how` (`maps.ROW` and so on). The result has `rows` and `columns`; its tile
+    follows the operand's.
+    """
 
     matrix: MatrixType
     function: str
@@ -299,6 +332,7 @@ class StagedReduce(Function):
 
     @property
     def result(self) -> MatrixType:
+        """The type of the result."""
         return MatrixType(self.matrix.component, self.rows, self.columns, self.matrix.use)
 
     @property
@@ -321,10 +355,10 @@ class StagedReduce(Function):
         return {"OP": "REDUCE_ALL", **out, **{name: str(extent) for name, extent in extents.items()}}
 
     def _lines(self) -> dict[str, str]:
-        """Return the macros for rows, columns or blocks, of which a work-item combines one at a time."""
+        """Return the macros for rows, columns or blocks; each work-item reduces one at a time."""
         m, blocks = self.matrix, self.how == BLOCKS
         row, to_row = (self.rules.pitch(m.component, columns) for columns in (m.columns, self.columns))
-        # A line is a row, a column or a block: where it begins, how far it reaches, where its value goes.
+        # A line is a row, a column or a block; these are the row and column, in lines or blocks, where line l begins.
         r, c = {
             ROW: ("l", "0"),
             COLUMN: ("0", "l"),
@@ -343,15 +377,17 @@ class StagedReduce(Function):
 
 
 def _stand_in(name: str, t: str, types: Sequence[str]) -> str:
-    """Return the definition of a function of these types that does nothing."""
+    """Return a placeholder definition of a function of these types."""
     parameters = ", ".join(f"{type_} x{n}" for n, type_ in enumerate(types))
     return f"static {t} {name}({parameters}) {{ {t} x; return x; }}"
 
 
 @dataclass(frozen=True, slots=True)
 class ClampedConvert(Function):
-    """`M2 f(M m)`: a saturating conversion of integers to integers of the other sign, which SPIR-V does not have for
-    matrices."""
+    """A saturating conversion of integers to integers of the other sign: `M2 f(M m)`.
+
+    SPIR-V lacks this conversion for matrices.
+    """
 
     matrix: MatrixType
     to: ComponentType
@@ -374,8 +410,10 @@ class ClampedConvert(Function):
 
 
 def _and_allowed(rules: MemoryRules, component: ComponentType) -> str:
-    """Return a further condition: that the instruction may access the tile at `p`, which is only as aligned as its
-    component."""
+    """Return a condition ("&& ...") for whether the instruction may access the tile at `p`; empty if it always may.
+
+    The language guarantees only the alignment of a component.
+    """
     conditions = ""
     if rules.alignment(component) > component.size:
         conditions += f" && (ulong)(p) % {rules.alignment(component)} == 0"
@@ -385,7 +423,7 @@ def _and_allowed(rules: MemoryRules, component: ComponentType) -> str:
 
 
 def _offset(layout: Layout, component: ComponentType) -> str:
-    """Return the offset of component (r, c) in memory, as an expression of r, c and `stride`; see `Layout`."""
+    """Return an expression of r, c and `stride` for the offset of component (r, c) in memory; see `Layout`."""
     if layout == Layout.ROW_MAJOR:
         return "((ulong)(r) * stride + (c))"
     if layout == Layout.COLUMN_MAJOR:
@@ -395,8 +433,10 @@ def _offset(layout: Layout, component: ComponentType) -> str:
 
 
 def _range(t: ComponentType) -> tuple[int, int]:
+    """Return the smallest and the largest value of an integer type."""
     return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
 
 
 def _constant(value: int, t: ComponentType) -> str:
+    """Return a constant of an integer type as OpenCL C."""
     return f"({t.opencl_c})0x{value & (1 << 64) - 1:x}UL"

@@ -1,4 +1,4 @@
-"""Multiply-adds that a lowering's devices have instructions for: each is a section of the library."""
+"""The multiply-adds for which a lowering's devices have instructions; each uses a section of the library."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use,
 
 @dataclass(frozen=True, slots=True)
 class Product(ABC):
-    """A `Product` multiplies by an instruction. `name` is unique in its route. `a`, `b` and `c` name the component
-    types of its operands, each with each; the shape of a matrix is a multiple of `m`, `n` and `k`, which are the
-    instruction's. `lanes` is the size of its subgroups."""
+    """A multiply-add by an instruction of the device.
+
+    name: unique in its route.
+    section: the name of the section of the library.
+    a, b, c: names of the component types of the operands; every combination is allowed.
+    m, n, k: the instruction's shape. A matrix's shape must be a multiple of it.
+    lanes: the size of the subgroups that execute it.
+    """
 
     name: str
     section: str
@@ -30,25 +35,29 @@ class Product(ABC):
 
     @property
     def keeps_state(self) -> bool:
-        """Tell whether its instructions leave results in registers that a device's compiler does not see as a
-        work-item's own, so that it may not make vectors of work-items."""
+        """Whether the instructions keep results in registers that a device's compiler does not assign to a work-item.
+
+        The compiler must then not vectorize across work-items.
+        """
         return False
 
     def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
-        """Return whether a multiply-add of these matrices, with this mask, consists of several of the instruction's."""
+        """Return whether repeating the instruction computes a multiply-add of these matrices with this mask."""
         return self.fits(a) and self.fits(b) and self.fits(c)
 
     @abstractmethod
     def holding(self, matrix: MatrixType) -> Holding | None:
-        """Return the holding of a matrix that the instruction requires, None if it accepts any."""
+        """Return the lane layout that the instruction requires of a matrix; None if it accepts any."""
 
     @abstractmethod
     def definitions(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> dict[str, str]:
-        """Return the macros by which the section uses the instruction, without `CM_`."""
+        """Return the macros by which the section uses the instruction: name without `CM_` -> body."""
 
     def variants(self, down: int = 1, along: int = 1, deep: int = 1) -> tuple[Variant, ...]:
-        """Return one variant for each choice of component types, of a shape that is so many times the instruction's in
-        M, N and K."""
+        """Return one variant for each choice of component types.
+
+        The shape is `down`, `along` and `deep` times the instruction's M, N and K.
+        """
         m, n, k = down * self.m, along * self.n, deep * self.k
         types = (map(COMPONENT_TYPES.__getitem__, names) for names in product(self.a, self.b, self.c))
         return tuple(
@@ -59,19 +68,22 @@ class Product(ABC):
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
-        """The rows and columns of A, B and the accumulator in the instruction."""
+        """(rows, columns) of A, of B and of the accumulator in the instruction."""
         return (self.m, self.k), (self.k, self.n), (self.m, self.n)
 
     def fits(self, matrix: MatrixType) -> bool:
-        """Return whether the matrix can be one of its operands."""
+        """Return whether the matrix can be an operand of its use: by its component type and its shape."""
         (rows, columns), names = self.shapes[matrix.use], (self.a, self.b, self.c)[matrix.use]
         return matrix.component.name in names and not (matrix.rows % rows or matrix.columns % columns)
 
 
 @dataclass(frozen=True, slots=True)
 class DotProduct(Product):
-    """A product by dot products; `pack` rows of B are interleaved; `features` are Linux's names of the processor's
-    features."""
+    """A multiply-add by dot products of vectors.
+
+    pack: the number of adjacent rows of B that are interleaved.
+    features: the processor's features by Linux's names.
+    """
 
     pack: int = 1
     features: tuple[str, ...] = ()
@@ -82,7 +94,8 @@ class DotProduct(Product):
         return Interleaved(matrix.rows, matrix.columns, 1, self.pack)
 
     def definitions(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> dict[str, str]:
-        # How bytes come to an instruction that takes unsigned and signed ones, of either operand.
+        # The instruction multiplies unsigned by signed bytes. If A and B have the same signedness, A's sign bits are
+        # flipped. If B is unsigned, the operands are swapped.
         a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
         return {
             "FLIP": "0x80808080u" if a_signed == b_signed else "0",
@@ -95,8 +108,11 @@ _SIGNS = Operands.A_SIGNED | Operands.B_SIGNED
 
 @dataclass(frozen=True, slots=True)
 class TileProduct(DotProduct):
-    """A product by dot products of whole tiles, which are registers. B lies as for those of vectors. `signs` are the
-    signs of bytes in A and B. Sums wrap, so that what saturates is left to the vectors."""
+    """A multiply-add by dot products of whole tiles, which are registers.
+
+    B is interleaved as for `DotProduct`. `signs` are the mask bits for the signs of bytes in A and B. The sums wrap, so
+    saturating multiply-adds are left to `DotProduct`.
+    """
 
     signs: Operands = Operands.NONE
 
@@ -121,16 +137,19 @@ class TileProduct(DotProduct):
 
 @dataclass(frozen=True, slots=True)
 class FragmentProduct(Product):
-    """A product by matrix instructions of a subgroup, whose operands have the layouts `tiles`: those of A, B and the
-    accumulator. The `instructions` differ in the component types of A and B; `devices` have them
-    (`Instruction.devices`)."""
+    """A multiply-add by a subgroup's matrix instructions.
+
+    tiles: the lane layouts of the instruction's A, B and accumulator.
+    instructions: these differ only in the component types of A and B.
+    devices: the devices that have them (`Instruction.devices`).
+    """
 
     tiles: tuple[Tile, ...] = ()
     instructions: tuple[Instruction, ...] = ()
     devices: tuple[str, ...] = ()
 
     def is_of(self, generation: str) -> bool:
-        """Return whether the devices of a generation have the instructions."""
+        """Return whether devices of a generation have the instructions."""
         return self.instructions[0].is_of(generation)
 
     def holding(self, matrix: MatrixType) -> Holding | None:
@@ -160,7 +179,7 @@ class FragmentProduct(Product):
         return fit and self.instruction(a.component, b.component, operands) is not None
 
     def instruction(self, a: ComponentType, b: ComponentType, operands: Operands) -> Instruction | None:
-        """Return the instruction for these component types; the mask determines the signs of bytes."""
+        """Return the instruction for these component types, or None; the mask determines the signs of bytes."""
         types = a.name, b.name
         if a.is_integer:
             a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
@@ -169,13 +188,14 @@ class FragmentProduct(Product):
 
 
 def _integers(*bits: int) -> tuple[str, ...]:
+    """Return the names of the integer component types of these numbers of bits."""
     return tuple(row.name for row in COMPONENT_TYPES.values() if row.is_integer and row.bits in bits)
 
 
 BYTES, WORDS, UINT = _integers(8), _integers(32), COMPONENT_TYPES["u32"]
-# Intel's SDM, volume 2: VPDPBUSD adds four products of bytes, unsigned and signed, to each of 16 integers of 32 bits;
-# VDPBF16PS two products of bfloat16 to each of 16 floats. TDPBSSD and its like (AMX) do so for tiles of 16 rows of 64
-# bytes: the signs of A's and B's bytes are in their names.
+# Intel's SDM, volume 2: VPDPBUSD adds four products of an unsigned and a signed byte to each of 16 integers of 32 bits.
+# VDPBF16PS adds two products of bfloat16 to each of 16 floats. TDPBSSD and similar instructions (AMX) do the same for
+# tiles of 16 rows of 64 bytes; their names contain the signs of A's and B's bytes.
 _SIGNS_OF = {"ss": _SIGNS, "su": Operands.A_SIGNED, "us": Operands.B_SIGNED, "uu": Operands.NONE}
 _TILES = tuple(
     TileProduct(
@@ -187,7 +207,7 @@ _TILES = tuple(
     for letters, signs in _SIGNS_OF.items()
 )
 X86 = (
-    # Tiles first: each instruction of theirs is as many multiply-adds as 256 of the others.
+    # Tiles first: each of their instructions computes as many multiply-adds as 256 of the others.
     *_TILES,
     TileProduct(
         *("tdpbf16ps", "MUL_ADD_TILES", ("bf16",), ("bf16",), ("f32",), 16, 16, 32),
@@ -203,27 +223,34 @@ X86 = (
 )
 
 
-# Bytes of a processor's widest register, and of a line of its cache.
+# Bytes of the processor's widest register, and of a cache line.
 PIECE = 64
 
 
 def piece(component: ComponentType) -> str:
-    """PIECE bytes from memory `p`, aligned to a component only, as 16 words: compilers make one load of it."""
+    """Return an expression that loads PIECE bytes at `p`, aligned only to a component, as 16 words.
+
+    Compilers make one load of it.
+    """
     count = PIECE // (16 * component.size)
     words = f"as_uint{16 // count}"
     return f"(uint16)({', '.join(f'{words}(vload16(0, (p) + {16 * i}))' for i in range(count))})"
 
 
 def joined(component: ComponentType, pack: int) -> str:
-    """Return 16 words made of `pack` vectors of 16 components, loaded from rows of memory; each word has those of a
-    column."""
+    """Return an expression for 16 words, made of `pack` vectors of 16 components from consecutive rows of memory.
+
+    Each word has the components of one column.
+    """
     words = f"as_uint{16 // pack}"
     return f"cm_interleave{pack}({', '.join(f'{words}(vload16(0, p + CM_OFFSET(r + {i}, c)))' for i in range(pack))})"
 
 
 def in_registers(component: ComponentType, registers: Registers) -> str:
-    """Return registers made of the components at `p`, in order. They are joined as values: Intel's compiler leaves an
-    array in memory that is read as of another type."""
+    """Return an expression for registers with the components at `p`, in order.
+
+    The components are joined as values: Intel's compiler keeps an array in memory if it is read as another type.
+    """
     pack = registers.size // component.size
     places = [[f"(p)[{pack * i + j}]" for j in range(pack)] for i in range(registers.count)]
     vectors = (f"({spelling.vector(component, pack)})({', '.join(row)})" if pack > 1 else row[0] for row in places)

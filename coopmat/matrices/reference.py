@@ -1,8 +1,8 @@
-"""The meaning of every operation on cooperative matrices, in numpy.
+"""A numpy reference of every operation on cooperative matrices.
 
-A matrix is a two-dimensional array of its component type's dtype (`ComponentType.numpy`); memory is a one-dimensional
-array of the same dtype. Strides count components. Types that numpy lacks are not covered. Floating point follows IEEE
-754, NaN and infinities included; docstrings name what the language leaves undefined.
+A matrix is a two-dimensional array of its component type's dtype (`ComponentType.numpy`). Memory is a one-dimensional
+array of the same dtype. Strides count components. Types that numpy lacks are not covered (see `meaning`). Floating
+point follows IEEE 754, including NaN and infinities. The docstrings name the cases that the language leaves undefined.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def component_type(array: Array) -> ComponentType:
 
 
 def offsets(shape: MatrixShape, component: ComponentType, layout: Layout, stride: int) -> NDArray[np.int64]:
-    """Return the offset of each component (r, c), counted in components from the pointer; see `Layout`."""
+    """Return the offset of each component (r, c) from the pointer, counted in components; see `Layout`."""
     r, c = np.indices((shape.rows, shape.columns), dtype=np.int64)
     if layout == Layout.ROW_MAJOR:
         return r * stride + c
@@ -41,18 +41,18 @@ def offsets(shape: MatrixShape, component: ComponentType, layout: Layout, stride
 
 
 def load(memory: Array, shape: MatrixShape, layout: Layout, stride: int) -> Array:
-    """Load a matrix. With stride 0 every row (or column, or group of packed rows) is the same."""
+    """Load a matrix; with stride 0 all rows (or columns, or groups of packed rows) are equal."""
     result: Array = memory[offsets(shape, component_type(memory), layout, stride)]
     return result
 
 
 def store(memory: Array, matrix: Array, layout: Layout, stride: int) -> None:
-    """Store a matrix to its places in `memory` and nowhere else; undefined if two components share a place."""
+    """Store the components of a matrix to `memory`; undefined if two components have the same offset."""
     memory[offsets(MatrixShape(*matrix.shape), component_type(matrix), layout, stride)] = matrix
 
 
 def fill(shape: MatrixShape, component: ComponentType, scalar: Any) -> Array:
-    """Return a matrix whose every component is the scalar, converted as by assignment."""
+    """Return a matrix with all components equal to the scalar, converted as by assignment."""
     return np.full((shape.rows, shape.columns), convert(np.asarray(scalar), component))
 
 
@@ -60,10 +60,10 @@ def fill(shape: MatrixShape, component: ComponentType, scalar: Any) -> Array:
 
 
 def binary(operator: str, x: Array, y: Array) -> Array:
-    """Return the result of `operator` (add, sub, mul, div) on arrays of one dtype.
+    """Return the result of `operator` ("add", "sub", "mul", "div") on arrays of one dtype.
 
-    Integers are modulo 2^bits and their quotient truncates; division by zero and the most negative number by -1 are
-    undefined.
+    Integers wrap modulo 2^bits, and their quotient truncates. Division by zero, and of the most negative number by -1,
+    is undefined.
     """
     with np.errstate(all="ignore"):
         if operator == "div" and component_type(x).is_integer:
@@ -78,12 +78,12 @@ _ARITHMETIC: dict[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.mult
 
 
 def negate(x: Array) -> Array:
-    """Return the negated components; integers modulo 2^bits."""
+    """Return the negated components; integers wrap modulo 2^bits."""
     return np.asarray(-x if not component_type(x).is_integer else np.zeros_like(x) - x)
 
 
 def scalar_mul(x: Array, scalar: Any) -> Array:
-    """Return the product with a scalar, which is converted to the component type first."""
+    """Return the product with a scalar, which is first converted to the component type."""
     return binary("mul", x, convert(np.asarray(scalar), component_type(x)))
 
 
@@ -91,8 +91,11 @@ def scalar_mul(x: Array, scalar: Any) -> Array:
 
 
 def reduce(function: np.ufunc, how: int, x: Array, shape: MatrixShape) -> Array:
-    """Combine the components of each row (`how` 1), of each column (2), of all (3) or of each block of 2x2 (4), for a
-    result of this shape: what is combined is a value, which is as often there as the shape says."""
+    """Combine components and return a matrix of the shape `shape` with the results.
+
+    `how` selects the components of each row (1), each column (2), the whole matrix (3) or each block of 2x2 (4). For 1
+    to 3, each result is repeated along the dimensions that were combined, as often as `shape` has rows or columns.
+    """
     if how == 4:
         rows, columns = (extent // 2 for extent in x.shape)
         return np.asarray(function.reduce(x.reshape(rows, 2, columns, 2), axis=(1, 3), dtype=x.dtype))
@@ -107,11 +110,11 @@ _ROUND_TO_INTEGER: dict[str, Any] = {"": np.trunc, "rtz": np.trunc, "rte": np.ri
 
 
 def convert(x: Array, to: ComponentType, rounding: str = "", saturate: bool = False) -> Array:
-    """Convert like a C cast: to integers toward zero, to floating point to nearest even, between integers modulo
-    2^bits.
+    """Convert like a C cast, or like OpenCL's convert_ functions with `rounding` and `saturate`.
 
-    `rounding` ("rte", "rtz", "rtp", "rtn") and `saturate` are those of OpenCL's convert_ functions; a NaN saturates to
-    0. Floating point beyond the integer type's range, unsaturated, is undefined.
+    A cast rounds to integers toward zero, to floating point to nearest even, and wraps integers modulo 2^bits.
+    `rounding` is "rte", "rtz", "rtp" or "rtn". A NaN saturates to 0. Without `saturate`, a floating-point number
+    outside the integer type's range is undefined.
     """
     with np.errstate(all="ignore"):
         if to.is_integer:
@@ -120,6 +123,7 @@ def convert(x: Array, to: ComponentType, rounding: str = "", saturate: bool = Fa
 
 
 def _to_integer(x: Array, to: ComponentType, rounding: str, saturate: bool) -> Array:
+    """Convert to an integer type; see `convert`."""
     dtype = np.dtype(to.numpy)
     if x.dtype.kind == "f":
         x = _ROUND_TO_INTEGER[rounding](x.astype(np.float64))
@@ -134,8 +138,9 @@ def _to_integer(x: Array, to: ComponentType, rounding: str, saturate: bool) -> A
 
 
 def _to_float(x: Array, to: ComponentType, rounding: str) -> Array:
+    """Convert to a floating-point type; see `convert`."""
     dtype = np.dtype(to.numpy)
-    # Integers to half go through double, which is exact wherever the result is finite.
+    # Convert integers to half by way of double, which is exact whenever the result is finite.
     nearest: Array = (x.astype(np.float64) if dtype == np.float16 else x).astype(dtype)
     if rounding in ("", "rte"):
         return nearest
@@ -154,12 +159,12 @@ def _to_float(x: Array, to: ComponentType, rounding: str) -> Array:
 
 
 def mul_add(a: Array, b: Array, c: Array, operands: Operands) -> Array:
-    """Return a b + c, of c's component type.
+    """Return a b + c in c's component type.
 
-    Integers: the low bits of the exact result, where the mask determines the signedness of the operands. With
-    SATURATING the products are summed modulo 2^bits, read with the result's signedness, and only the final + c
-    saturates. Floating point: the sum is calculated in double and rounded once; `mul_add_bound` is the error that a
-    device may have.
+    Integers: the low bits of the exact result; the mask determines the signedness of the operands. With SATURATING, the
+        products are summed modulo 2^bits, the sum is read with the result's signedness, and only the addition of c
+        saturates. Floating point: the sum is calculated in double and rounded once; `mul_add_bound` is the error that a
+        device may have.
     """
     if not component_type(c).is_integer:
         with np.errstate(all="ignore"):
@@ -178,7 +183,10 @@ def mul_add(a: Array, b: Array, c: Array, operands: Operands) -> Array:
 
 
 def mul_add_bound(a: Array, b: Array, c: Array) -> Array:
-    """Return the error that a floating-point multiply-add may have: (K + 2) eps (|a| |b| + |c|), eps of c's dtype."""
+    """Return the largest error of a floating-point multiply-add: (K + 2) eps (|a| |b| + |c|), with eps of c's dtype.
+
+    For integers, return zeros.
+    """
     if component_type(c).is_integer:
         return np.zeros(c.shape)
     with np.errstate(all="ignore"):
@@ -191,5 +199,5 @@ def _double(x: Array) -> NDArray[np.float64]:
 
 
 def _integers(x: Array, signed: bool) -> NDArray[np.object_]:
-    """Return exact Python integers: the bits of x, read with the sign `signed`."""
+    """Return exact Python integers: the bits of x, read as signed or unsigned."""
     return np.ascontiguousarray(x).view(f"{'' if signed else 'u'}int{component_type(x).bits}").astype(object)

@@ -15,10 +15,11 @@ _INT = COMPONENT_TYPES["s32"]
 
 
 def _uint(*names: str) -> tuple[Parameter, ...]:
+    """Return parameters of type uint."""
     return tuple(Parameter(name, "uint") for name in names)
 
 
-# The signature of each section; `T` is the component type, `V` a vector of as many as the name ends with.
+# section -> signature. `T` is the component type, `V` a vector with the number of components at the end of the name.
 _X, _MASK = (Parameter("x", "T"),), (Parameter("mask", "uint4"),)
 _SECTIONS: dict[str, Signature] = {
     **{what: Signature("uint", ()) for what in ("SIZE", "MAX_SIZE", "LOCAL_ID", "ID", "COUNT", "ENQUEUED_COUNT")},
@@ -35,14 +36,19 @@ _SECTIONS: dict[str, Signature] = {
     "BLOCK_READ": Signature("V", (Parameter("p", "T", "global", const=True),)),
     "BLOCK_WRITE": Signature("void", (Parameter("p", "T", "global"), Parameter("x", "V"))),
 }
-# Values that each lane puts into local memory.
+# section -> number of values that each lane puts into local memory
 _EXCHANGED = {"PICK": 1, "NEIGHBOUR": 2, "FOLD": 1, "ALL_EQUAL": 1, "BALLOT": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table. `more`: parameters after the section's own; `macros`: those of the section. `operation` is
-    that of a FOLD; `integer`: the values are ints, whatever the type in the call is."""
+    """A row of the table of builtins.
+
+    section: the name of the library's section.
+    more: parameters after those of the section's signature.
+    macros: the macros of the section.
+    operation: the operation of a FOLD.
+    """
 
     section: str
     more: tuple[str, ...] = ()
@@ -51,10 +57,12 @@ class Row:
 
     @property
     def integer(self) -> bool:
+        """Whether the values are ints, regardless of the type in the call."""
         return self.operation.startswith("logical_") or self.section == "BALLOT"
 
 
 def _picks() -> dict[str, Row]:
+    """Return builtin -> row for builtins that read the value of another lane."""
     rows = {
         "sub_group_broadcast_first": ("0", ()),
         "sub_group_clustered_rotate": ("lane / cluster * cluster + (lane + n) % cluster", ("n", "cluster")),
@@ -77,7 +85,7 @@ _RANGES = {
 
 
 def _folds() -> dict[str, Row]:
-    """Return the rows of folds with all prefixes, some of which do not exist."""
+    """Return builtin -> row for reductions and scans with all prefixes; some of these builtins do not exist."""
     rows: dict[str, Row] = {}
     operations = ("add", "mul", "min", "max", "and", "or", "xor", "logical_and", "logical_or", "logical_xor")
     for operation in operations:
@@ -95,6 +103,7 @@ def _folds() -> dict[str, Row]:
 
 
 def _bits() -> dict[str, Row]:
+    """Return builtin -> row for builtins on ballots and lane masks."""
     relations = {"eq": "==", "ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
     rows = {
         f"get_sub_group_{name}_mask": Row("MASK", (), {"TAKES": f"i {how} lane"}) for name, how in relations.items()
@@ -142,8 +151,11 @@ ROWS: Mapping[str, Row] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ScratchBuiltin(FromTemplate):
-    """A subgroup builtin on scalars of `component` (None: without a value). Its parameters are the first of the
-    builtin's. All work-items of the work-group must call it together if it exchanges values."""
+    """A subgroup builtin on scalars of `component` (None: the builtin takes no value).
+
+    The parameters are the first of the builtin's. If the builtin exchanges values, all work-items of the work-group
+    must call it together.
+    """
 
     name: str
     component: ComponentType | None
@@ -154,10 +166,12 @@ class ScratchBuiltin(FromTemplate):
 
     @property
     def _row(self) -> Row:
+        """The builtin's row of the table."""
         return ROWS[self.name]
 
     @property
     def _values(self) -> ComponentType:
+        """The type of the values that the builtin exchanges."""
         return _INT if self.component is None or self._row.integer else self.component
 
     @property
@@ -167,10 +181,12 @@ class ScratchBuiltin(FromTemplate):
         return Signature(self._type(plain.returns), (*parameters, *_uint(*self._row.more)))
 
     def _type(self, spelled: str) -> str:
+        """Return a type of a signature, with the values' type for `T` and `V`."""
         return spelling.vector(self._values, self._width if spelled == "V" else 1) if spelled in ("T", "V") else spelled
 
     @property
     def _width(self) -> int:
+        """The number at the end of the builtin's name, or 1."""
         digits = self.name[len(self.name.rstrip("0123456789")) :]
         return int(digits) if digits else 1
 
@@ -198,6 +214,7 @@ class ScratchBuiltin(FromTemplate):
 
 
 def _folding(operation: str, t: ComponentType) -> dict[str, str]:
+    """Return the macros of a FOLD for an operation on values of a type."""
     logical = operation.startswith("logical_")
     operation = operation.removeprefix("logical_")
     if logical:

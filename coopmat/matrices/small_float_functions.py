@@ -1,4 +1,4 @@
-"""Small floats in the library's text: functions on bit patterns."""
+"""Library functions on the bit patterns of small floats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _NARROW_CARRIES = {
     "rtp": "(((unit) - 1u) & ~(sign))",
     "rtn": "(((unit) - 1u) & (sign))",
 }
-# A value that is rounded away from its infinity remains a number; an infinity never does, unless conversions saturate.
+# rounding -> mask for values beyond the range that stay finite. Rounding away from the infinity keeps a value finite.
+# Infinities become finite only in saturating conversions.
 _KEPT = {"rte": "0u", "rtz": "(finite)", "rtp": "((finite) & (sign))", "rtn": "((finite) & ~(sign))"}
 _SMALL = "|".join(row.name for row in SMALL_FLOATS)
 _CALL = re.compile(rf"\bcm_(?:({_SMALL})_(to_float|from_float_\w+)|(\w+)_(to_odd))_(\d+)\(")
@@ -34,8 +35,11 @@ _CALL = re.compile(rf"\bcm_(?:({_SMALL})_(to_float|from_float_\w+)|(\w+)_(to_odd
 
 @dataclass(frozen=True, slots=True)
 class SmallFloatFunction(FromTemplate):
-    """A conversion on vectors of `width`; `what` is "to_float" or "from_float_" and a rounding mode for a small
-    component type, "to_odd" for another."""
+    """A conversion on vectors of `width` components.
+
+    `what` is "to_float", or "from_float_" and a rounding mode, for a small `component` type; it is "to_odd" for another
+    type.
+    """
 
     component: ComponentType
     what: str
@@ -73,7 +77,7 @@ class SmallFloatFunction(FromTemplate):
         return {"OP": "TO_ODD", **out, "STICKY(x, y)": differ}
 
     def _narrow(self) -> dict[str, str]:
-        """Return the macros for a type with fewer exponent bits than a float has."""
+        """Return the macros for a type with fewer exponent bits than float."""
         t, own = self.component, spelling.vector(self.component, self.width)
         f, u, s = (spelling.vector(t, self.width) for t in (spelling.FLOAT, _UINT, _INT))
         out = {"F": f, "H": own, "U": u, "AS_U(x)": f"as_{u}(x)", "BITS": str(t.bits), "MANTISSA": str(t.mantissa)}
@@ -89,6 +93,6 @@ class SmallFloatFunction(FromTemplate):
 
 
 def functions_called(texts: Iterable[str]) -> list[Instance]:
-    """Return the functions above that these expressions call."""
+    """Return the `SmallFloatFunction`s that these expressions call."""
     calls = {(call[1] or call[3], call[2] or call[4], int(call[5])) for text in texts for call in _CALL.finditer(text)}
     return [SmallFloatFunction(COMPONENT_TYPES[name], what, width) for name, what, width in sorted(calls)]

@@ -1,4 +1,4 @@
-"""Floating-point types that numpy lacks, as bit patterns: of any widths of exponent and mantissa."""
+"""Floating-point types that numpy lacks, as bit patterns with any widths of exponent and mantissa."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROUND: dict[str, Callable[[Any], Any]] = {
 
 
 def decoded(component: ComponentType, patterns: Array) -> Array:
-    """Return the numbers that bit patterns represent, as float32, which has all of them."""
+    """Return the numbers that bit patterns represent, as float32, which can represent all of them."""
     mantissa, last = component.mantissa, 2**component.exponent - 1
     bits = patterns.astype(np.int64)
     exponent, fraction = bits >> mantissa & last, bits & (2**mantissa - 1)
@@ -30,9 +30,11 @@ def decoded(component: ComponentType, patterns: Array) -> Array:
 
 
 def encoded(component: ComponentType, x: Array, rounding: str = "", saturate: bool = False) -> Array:
-    """Return the bit patterns of numbers, rounded once, by default to nearest with ties to even. A number that is too
-    large becomes infinite, or a NaN if there is no infinity; with `saturate`, or rounded towards zero, the largest
-    number."""
+    """Return the bit patterns of numbers, rounded once; the default is to nearest, with ties to even.
+
+    A number that is too large becomes infinity, or NaN if the type has no infinity. With `saturate`, or if it is
+    rounded towards zero, it becomes the largest number.
+    """
     mantissa, exact = component.mantissa, x.astype(np.longdouble)
     with np.errstate(all="ignore"):
         least = 1 - component.bias
@@ -40,7 +42,7 @@ def encoded(component: ComponentType, x: Array, rounding: str = "", saturate: bo
         units = np.abs(_ROUND[rounding](np.ldexp(exact, mantissa - exponent)))
         finite = np.isfinite(exact)
         significand = np.where(finite, units, 0).astype(np.int64)
-    # A significand that is rounded up to the next power of two carries into the exponent.
+    # If rounding carries the significand to the next power of two, the addition carries into the exponent.
     patterns = ((exponent - least).astype(np.int64) << mantissa) + significand
     infinite = (2**component.exponent - 1) << mantissa
     last = infinite + 2**mantissa - 1

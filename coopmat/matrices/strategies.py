@@ -1,4 +1,4 @@
-"""The library lowerings: the holding of a matrix in each, its subgroups, and its files."""
+"""The library lowerings ("strategies"): their lane layouts, their subgroups, and their files."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from .instructions import FAMILIES
 from .products import PIECE, X86, Product
 from .variants import MatrixType, Operands
 
-# The size of a work-group for which local memory is allocated if the kernel does not give one.
+# The number of work-items for which local memory is allocated if the kernel does not state its work-group size.
 MAX_WORK_ITEMS = 256
-# Work-items, where neither the kernel nor the user says anything.
+# Work-items of a subgroup, if neither the kernel nor the user states a size.
 DEFAULT_SUB_GROUP_SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The properties of the device that a lowering depends on. `widest` is the greatest number of components of the
-    vectors that may be used, `fma` tells whether the builtin exists, `guarded_loads` whether a load from an address
-    that all work-items share is omitted if its condition is false. `sub_group_size` is in work-items, for kernels that
-    name none. `instructions` are the names of the device's products, None for those of the newest devices. Sums of
-    `sum_bytes` fit a work-item's registers."""
+    """The properties of the device on which a lowering depends.
+
+    widest: the largest number of components of usable vectors.
+    fma: whether the builtin fma exists.
+    guarded_loads: whether a load whose condition is false is really skipped if all work-items use the same address.
+    sub_group_size: work-items of the subgroups of kernels that do not state a size.
+    instructions: the names of the device's `Product`s; None for those of the newest devices.
+    sum_bytes: the bytes of sums that fit a work-item's registers.
+    """
 
     widest: int = 16
     fma: bool = True
@@ -39,8 +43,13 @@ DEFAULT_TUNING = Tuning()
 
 
 class SubGroup(Enum):
-    """The subgroup of a lowering: a single work-item, the device's own, or consecutive work-items of a work-group, by
-    local linear id, that exchange values through local memory."""
+    """The subgroups of a lowering.
+
+    WORK_ITEM: a subgroup is a single work-item.
+    DEVICE: subgroups are the device's.
+    WORK_ITEMS: a subgroup is consecutive work-items of a work-group, by local linear id, which exchange values through
+        local memory.
+    """
 
     WORK_ITEM = "work-item"
     DEVICE = "device"
@@ -49,14 +58,21 @@ class SubGroup(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A lowering. Sections are looked up in `files` of library/, the last first; `builtins` is the file of those of the
-    subgroup, if it is not the device's. `usual` is the holding of a matrix for which no instruction requires another
-    one; `barrier` is the function by which lanes wait for each other, empty if there is only one. `products` are those
-    that its newest devices have instructions for, `others` those of older ones only; `family` is that of the vendor's
-    instructions, if any (`INSTRUCTIONS`), `generation` that of the devices (`FAMILIES`), if the lowering is for one
-    alone. `prelude` is the file of C that uses them, in place of the functions of those
-    names. `has_pieces` says that its devices copy memory best in PIECE bytes, whatever the components. `tuning` is
-    the device's."""
+    """A lowering of matrix operations to functions of the library.
+
+    files: the files of library/ with the sections; the last file takes precedence.
+    usual: the class of the lane layout of matrices for which no instruction requires another.
+    products: the instructions of the lowering's newest devices.
+    others: instructions that only older devices have.
+    family: the family of the vendor's instructions (`INSTRUCTIONS`); empty if there is none.
+    generation: the generation of the devices (`FAMILIES`), if the lowering is for one generation only.
+    prelude: the file of C that defines functions by the instructions, in place of the library's functions of those
+        names.
+    builtins: the file with the subgroup builtins, if the subgroups are not the device's.
+    barrier: the function by which lanes wait for each other; empty if there is only one lane.
+    has_pieces: whether the devices copy memory best in PIECE bytes, for all component types.
+    tuning: the properties of the device.
+    """
 
     name: str
     files: tuple[str, ...]
@@ -73,7 +89,7 @@ class Strategy:
     tuning: Tuning = DEFAULT_TUNING
 
     def tuned(self, tuning: Tuning) -> Strategy:
-        """Return the same lowering, for another device."""
+        """Return the same lowering with the properties of another device."""
         products = self.products
         if tuning.instructions is not None:
             products = tuple(row for row in self.every_product if row.name in tuning.instructions)
@@ -81,51 +97,52 @@ class Strategy:
 
     @property
     def every_product(self) -> tuple[Product, ...]:
-        """The products of devices of any age."""
+        """The instructions of devices of any age."""
         return self.products + self.others
 
     def holding(self, matrix: MatrixType, lanes: int) -> Holding:
-        """Return the holding of a matrix by so many lanes."""
+        """Return the lane layout of a matrix for a subgroup of `lanes` lanes."""
         holdings = (row.holding(matrix) for row in self.products if row.lanes == lanes)
         return next(filter(None, holdings), None) or self.usual(matrix.rows, matrix.columns, lanes)
 
     def lies_as_usual(self, matrix: MatrixType, lanes: int) -> bool:
-        """Return whether no instruction requires another holding than the usual one, or than the usual functions can
-        process."""
+        """Return whether the functions for the usual lane layout can process the matrix's layout."""
         return isinstance(self.holding(matrix, lanes), self.usual)
 
     @property
     def is_emulated(self) -> bool:
-        """Tell whether functions replace a vendor's instructions."""
+        """Whether functions of the library replace a vendor's instructions."""
         return bool(self.family) and not self.prelude
 
     @property
     def is_for_gpus(self) -> bool:
-        """Tell whether a vendor's GPU executes it: what a loop counts through there is in memory, not in registers."""
+        """Whether a vendor's GPU executes the code; there, an array that a loop indexes is not in registers."""
         return bool(self.family) and not self.is_emulated
 
     @property
     def has_one_work_item(self) -> bool:
-        """Tell whether the subgroup is a single work-item, whatever the device's subgroups are."""
+        """Whether the subgroup is a single work-item, whatever the device's subgroups are."""
         return self.sub_group is SubGroup.WORK_ITEM
 
     @property
     def has_sub_groups_of_device(self) -> bool:
-        """Tell whether the subgroups are the device's."""
+        """Whether the subgroups are the device's."""
         return self.sub_group is SubGroup.DEVICE
 
     @property
     def exchanges_in_local_memory(self) -> bool:
-        """Tell whether lanes exchange values through local memory, which requires whole work-groups to participate."""
+        """Whether lanes exchange values through local memory; then all work-items of a work-group must participate."""
         return self.sub_group is SubGroup.WORK_ITEMS
 
     def replaces_builtins(self, has_matrices: bool) -> bool:
-        """Return whether the subgroup builtins of such a unit refer to the lowering's subgroups, not to the device's.
-        Without matrices there is no reason to have subgroups of one."""
+        """Return whether the subgroup builtins of a unit refer to the lowering's subgroups instead of the device's.
+
+        In a unit without matrices, subgroups of one work-item are useless.
+        """
         return self.exchanges_in_local_memory or (self.has_one_work_item and has_matrices)
 
     def size(self, required_size: int | None) -> int:
-        """Return the size of the subgroups of a kernel that requires this size, or none in particular."""
+        """Return the subgroup size of a kernel that requires this size, or None if it requires none."""
         if self.has_one_work_item:
             return 1
         sizes = {row.lanes for row in self.products}
@@ -133,13 +150,12 @@ class Strategy:
         return required_size or (usual if usual in sizes or not sizes else max(sizes))
 
     def target(self, required_size: int | None, work_items: int | None) -> Target:
-        """Return the target of a kernel that requires such subgroups, and has so many work-items in a work-group."""
+        """Return the target of a kernel with this required subgroup size and this work-group size."""
         items = work_items if self.exchanges_in_local_memory else None
         return Target(self, self.size(required_size), items or MAX_WORK_ITEMS)
 
     def product(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands, lanes: int) -> Product | None:
-        """Return the product that the devices have an instruction for and that the operands' holdings fit; None if
-        there is none."""
+        """Return the devices' instruction for a multiply-add that fits the operands' lane layouts, or None."""
         return next(
             (
                 row
@@ -155,23 +171,26 @@ class Strategy:
         )
 
     def in_pieces(self, matrix: MatrixType) -> bool:
-        """Whether a matrix of small components is copied from memory in the processor's widest registers."""
+        """Return whether a matrix of small components is copied from memory in the processor's widest registers."""
         holding = self.holding(matrix, 1)
         row = matrix.columns * matrix.component.size * (holding.pack if isinstance(holding, Interleaved) else 1)
         return self.has_pieces and matrix.component.size < 4 and row % PIECE == 0
 
     def width(self, matrix: MatrixType) -> int:
-        """Return the width of a matrix's vectors: the widest one that divides a row, or 1."""
+        """Return the width of a matrix's vectors: the widest that divides a row, or 1."""
         widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and matrix.columns % w == 0)
         return next(widths) if self.holding(matrix, 1).has_vectors else 1
 
 
 def _vendors(family: str, generation: str = "") -> tuple[Strategy, Strategy]:
-    """Return the strategy that uses the matrix instructions of a vendor's devices, and the one that emulates them: of
-    one generation, or of the newest, with `others` for older devices."""
+    """Return the lowering that uses the matrix instructions of a vendor's devices, and the lowering that emulates them.
+
+    With `generation`, the instructions are those of one generation. Otherwise they are those of the newest, with
+    `others` for older devices.
+    """
     products = fragments.products(family)
     newest = FAMILIES[family][-1]
-    # Intel's generations differ in their subgroups, whose size says which is meant.
+    # Intel's generations differ in the subgroup size, which selects the instructions.
     usual = tuple(row for row in products if family == "dpas" or row.is_of(newest))
     if generation:
         products = usual = tuple(row for row in products if row.is_of(generation))
@@ -226,32 +245,36 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     }
 )
 
-# The strategies whose instructions can only be used from OpenCL C, with its compilers' extensions.
+# The lowerings whose instructions are only available in OpenCL C, by extensions of its compilers.
 OPENCL_C_ONLY = tuple(name for name, row in STRATEGIES.items() if row.prelude)
 # The routes of matrices: native, or a lowering.
 ROUTES = ("native", *STRATEGIES)
-# Those that are listed: the others are named FAMILY@GENERATION, or FAMILY:emulated@GENERATION.
+# The routes that are listed; the others are named FAMILY@GENERATION or FAMILY:emulated@GENERATION.
 LISTED_ROUTES = tuple(name for name in ROUTES if "@" not in name)
-# Lowerings whose subgroups are the device's own.
+# Lowerings whose subgroups are the device's.
 IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if row.has_sub_groups_of_device)
 
 
 def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
-    """Return the components of private storage that each work-item needs for a matrix."""
+    """Return the number of components of private storage that each work-item needs for a matrix."""
     return strategy.holding(matrix, sub_group_size).slots
 
 
 def storage_alignment(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
-    """Return the alignment in bytes: that of the vectors in which it is accessed, in subgroups of this size and in
-    larger ones."""
+    """Return the alignment in bytes of a work-item's storage for a matrix.
+
+    The alignment is that of the vectors in which the matrix is accessed, in subgroups of this size and of any larger
+    size.
+    """
     lanes = {sub_group_size, *(row.lanes for row in strategy.products)}
     units = (strategy.holding(matrix, size).unit for size in lanes)
     vectors = matrix.component.size * max(*units, strategy.width(matrix))
     return max(vectors, PIECE) if strategy.in_pieces(matrix) else vectors
 
 
-# The fences of a barrier before and after a store; to private memory no other work-item looks. What is stored to global
-# memory waits for the program's own barriers: those of `scratch` are for the whole work-group, and few read it back.
+# address space of a store -> fences of the barriers before and after it. No other work-item reads private memory. For
+# stores to global memory the program's barriers suffice: those of `scratch` are for the whole work-group, and few
+# programs read the values back.
 _LOCAL, _LOCAL_AND_GLOBAL = "CLK_LOCAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
 _FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL}
 _WORK_GROUP_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL, "global": _LOCAL_AND_GLOBAL}
@@ -259,9 +282,10 @@ _WORK_GROUP_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL, "global": _
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target of an instantiation. `work_items` is the largest size of a work-group.
+    """The target of an instantiation: a lowering, a subgroup size, and a work-group size.
 
-    `whole_work_group`: the matrices have the scope of a work-group, and its work-items are the subgroup.
+    work_items: the largest size of a work-group.
+    whole_work_group: the matrices have the scope of a work-group, so that all its work-items form the subgroup.
     """
 
     strategy: Strategy
@@ -276,23 +300,30 @@ class Target:
 
     @property
     def most_work_items(self) -> int | None:
-        """The largest work-group size that a host may use, None if it is not limited."""
+        """The largest work-group size that a host may use; None if it is not limited."""
         return self.work_items if self.strategy.exchanges_in_local_memory else None
 
     def width(self, matrix: MatrixType) -> int:
+        """Return the width of a matrix's vectors, or 1."""
         return self.strategy.width(matrix)
 
     def holding(self, matrix: MatrixType) -> Holding:
+        """Return the lane layout of a matrix."""
         return self.strategy.holding(matrix, self.sub_group_size)
 
     def of_work_group(self) -> Target:
-        """Return the target for matrices of the whole work-group, which must have `work_items`: they are a subgroup of
-        `scratch`."""
+        """Return the target for matrices with the scope of a work-group, which must have `work_items` work-items.
+
+        The work-items of the whole work-group are one subgroup of the lowering `scratch`.
+        """
         whole = STRATEGIES["scratch"].tuned(self.strategy.tuning)
         return Target(whole, self.work_items, self.work_items, whole_work_group=True)
 
     def barrier(self, space: str) -> str:
-        """Return the statement before and after a store to `space`, or nothing: the subgroup's work-items have finished
-        their earlier reads, and what is stored can be read by any of them."""
+        """Return the statement before and after a store to `space`: a barrier, or nothing.
+
+        The barrier ensures that earlier reads of the subgroup are complete, and that all its work-items see the stored
+        values.
+        """
         fences = (_WORK_GROUP_FENCES if self.whole_work_group else _FENCES).get(space)
         return f"{self.strategy.barrier}({fences});" if fences and self.strategy.barrier else ""

@@ -1,4 +1,4 @@
-"""The subgroup builtins for a strategy whose subgroup is not the device's."""
+"""The subgroup builtins for lowerings whose subgroups are not the device's."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .instance import FromTemplate, Instance, Parameter, Signature
 from .strategies import Strategy, Target
 from .variants import ComponentType
 
-# The signature of each section of the library's file. `T` is the component type; `V`, in block reads and writes, the
-# vector of as many of them as the name ends with.
+# section of the library's file -> signature. `T` is the component type. `V`, in block reads and writes, is a vector of
+# as many components as the number at the end of the builtin's name.
 _VALUE = (Parameter("x", "T"),)
 _PREDICATE = (Parameter("predicate", "int"),)
 _MASK = (Parameter("mask", "uint4"),)
@@ -39,10 +39,10 @@ _SECTIONS: dict[str, Signature] = {
 
 @dataclass(frozen=True, slots=True)
 class SubgroupBuiltin(FromTemplate):
-    """A subgroup builtin where the subgroup is one work-item, on scalars of `component` (None: without a value).
+    """A subgroup builtin for subgroups of one work-item, on scalars of `component` (None: the builtin takes no value).
 
-    Its parameters are the first of the builtin's: those without meaning for a subgroup of one, such as a lane, a
-    cluster's size or a barrier's memory scope, are omitted.
+    Its parameters are the first of the builtin's. Parameters without meaning for a subgroup of one are omitted: a lane,
+    a cluster's size or a barrier's memory scope.
     """
 
     name: str
@@ -60,12 +60,14 @@ class SubgroupBuiltin(FromTemplate):
         return Signature(self._type(plain.returns), tuple(parameters))
 
     def _type(self, spelled: str) -> str:
+        """Return a type of a signature, with the component type for `T` and `V`."""
         if self.component is None or spelled not in ("T", "V"):
             return spelled
         return spelling.vector(self.component, self._width if spelled == "V" else 1)
 
     @property
     def _width(self) -> int:
+        """The number at the end of the builtin's name, or 1."""
         last = self.name[-1]
         return int(last) if last.isdigit() else 1
 
@@ -92,11 +94,12 @@ class SubgroupBuiltin(FromTemplate):
 
 
 def _each(section: str, *names: str) -> dict[str, str]:
+    """Return builtin -> section for blank-separated lists of names."""
     return {name: f"SUB_GROUP_{section}" for text in names for name in text.split()}
 
 
 def _reductions() -> dict[str, str]:
-    """Return the sections of reductions and scans with all prefixes, some of which do not exist."""
+    """Return builtin -> section for reductions and scans with all prefixes; some of these builtins do not exist."""
     sections: dict[str, str] = {}
     for prefix in ("sub_group", "sub_group_non_uniform", "sub_group_clustered", "intel_sub_group"):
         for operation in ("add", "mul", "min", "max", "and", "or", "xor"):
@@ -143,7 +146,10 @@ _BUILTINS: dict[str, str] = {
 
 
 def substitute_builtin(strategy: Strategy, name: str, component: ComponentType | None = None) -> Instance | None:
-    """Return the function to call for builtin `name` on scalars of `component`; None: call the builtin itself."""
+    """Return the library function that replaces the builtin `name` on scalars of `component`.
+
+    Return None if the builtin itself must be called.
+    """
     if strategy.exchanges_in_local_memory:
         if name not in scratch_builtins.ROWS:
             return None

@@ -1,9 +1,8 @@
-"""The properties of a cooperative matrix: component types, uses, layouts, shapes, multiply-add variants, as validated
-rows.
+"""The properties of a cooperative matrix: component types, uses, layouts, shapes, and multiply-add variants.
 
-Sources: the cl_khr_cooperative_matrix draft (OpenCL-Docs #1533) for the numbers of enumerators and the variant record,
-its conformance tests (OpenCL-CTS #2655) for the names. `bf16`, `e4m3`, `e5m2` and the packed layout are extensions of
-this project.
+The numbers of enumerators and the variant record are from the cl_khr_cooperative_matrix draft (OpenCL-Docs #1533), the
+names from its conformance tests (OpenCL-CTS #2655). `bf16`, `e4m3`, `e5m2` and the packed layout are extensions of this
+project.
 """
 
 from __future__ import annotations
@@ -25,14 +24,21 @@ MAX_DIMENSION = 2**20 - 1
 
 
 class Kind(Enum):
+    """A class of component types; a multiply-add cannot combine types of different classes."""
+
     INTEGER = "integer"
     FLOAT = "float"
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """SPIR-V's encoding of a floating-point type that is not IEEE 754's: the operand of OpTypeFloat; names and numbers
-    of the extension's capabilities, first that of the type, then that of matrices."""
+    """SPIR-V's encoding of a floating-point type that is not IEEE 754's.
+
+    number: the encoding operand of OpTypeFloat.
+    name: the enumerant of this operand.
+    extension: the extension that defines it.
+    capabilities: (name, number) of the extension's capabilities: first for the type, then for matrices.
+    """
 
     number: int
     name: str
@@ -42,12 +48,18 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class ComponentType:
-    """A component type; `value` is the draft's enumerator (None: not in the draft).
+    """A component type of matrices.
 
-    `numpy` names the dtype of the same size and meaning; a floating-point type that neither numpy nor most devices have
-    is stored as its bit patterns (`is_bits`), and calculated with as float. `exponent` and `mantissa` are the widths of
-    a floating-point type's fields in bits; without `infinities` all patterns of the largest exponent but the last, a
-    NaN, are numbers. `extension` is the one of OpenCL that has the type.
+    name: the name in the conformance tests.
+    opencl_c: the name in OpenCL C.
+    numpy: the dtype of the same size and meaning. For a floating-point type that neither numpy nor most devices have,
+        the dtype of its bit patterns (`is_bits`); arithmetic is then in float.
+    value: the draft's enumerator; None if the draft lacks the type.
+    exponent, mantissa: the widths in bits of a floating-point type's fields.
+    infinities: whether the type has infinities. If not, all patterns of the largest exponent are numbers, except the
+        last, which is a NaN.
+    encoding: the encoding in SPIR-V, if it is not IEEE 754's.
+    extension: the OpenCL extension that has the type; None if no extension is needed.
     """
 
     name: str
@@ -65,7 +77,7 @@ class ComponentType:
 
     def __post_init__(self) -> None:
         if self.bits not in (8, 16, 32, 64):
-            raise ValueError(f"{self.name}: {self.bits} bits")
+            raise ValueError(f"{self.name}: a component has 8, 16, 32 or 64 bits, not {self.bits}")
 
     @property
     def size(self) -> int:
@@ -79,7 +91,7 @@ class ComponentType:
 
     @property
     def is_bits(self) -> bool:
-        """Tell whether a floating-point type is stored as its bit patterns, in the library and in numpy."""
+        """Whether a floating-point type is stored as its bit patterns, in the library and in numpy."""
         return self.kind is Kind.FLOAT and self.numpy.startswith("uint")
 
     @property
@@ -89,17 +101,17 @@ class ComponentType:
 
     @property
     def epsilon(self) -> float:
-        """The distance from 1 to the next number of a floating-point type."""
+        """The distance from 1 to the next larger number of a floating-point type."""
         return 2.0**-self.mantissa
 
     @property
     def normal(self) -> float:
-        """The least normal number of a floating-point type."""
+        """The smallest positive normal number of a floating-point type."""
         return 2.0 ** (1 - self.bias)
 
     @property
     def largest(self) -> float:
-        """The greatest number of a floating-point type."""
+        """The largest finite number of a floating-point type."""
         if self.infinities:
             return (2 - self.epsilon) * 2.0**self.bias
         return (2 - 2 * self.epsilon) * 2.0 ** (self.bias + 1)
@@ -110,11 +122,11 @@ class ComponentType:
 
     @property
     def saturates(self) -> bool:
-        """Tell whether OpenCL has conversions to it that saturate."""
+        """Whether OpenCL has saturating conversions to the type."""
         return self.is_integer or self.bits == 8
 
     def pattern(self, value: float) -> int:
-        """Return the bits of a floating-point type's number, of an infinity, or of the NaN without sign or payload."""
+        """Return the bits of a floating-point number, an infinity, or the NaN without sign or payload."""
         infinite = ((1 << self.exponent) - 1) << self.mantissa
         if math.isnan(value) or (math.isinf(value) and not self.infinities):
             return infinite | (1 << (self.mantissa - 1) if self.infinities else (1 << self.mantissa) - 1)
@@ -127,21 +139,24 @@ class ComponentType:
         return magnitude | (math.copysign(1.0, value) < 0) << (self.bits - 1)
 
     def with_sign(self, signed: bool) -> ComponentType:
-        """Return the integer of the same size with or without a sign; floating point is unchanged."""
+        """Return the integer type of the same size with or without a sign.
+
+        A floating-point type is returned unchanged.
+        """
         return COMPONENT_TYPES[f"{'s' if signed else 'u'}{self.bits}"] if self.is_integer else self
 
     def __str__(self) -> str:
         return self.name
 
     def __repr__(self) -> str:
-        # Short, since names of functions are made of what they work on.
+        # Short, because function names contain the repr of their component types.
         return self.name
 
 
 def may_multiply(*components: ComponentType) -> bool:
-    """Return whether a multiply-add combines them, as A, B, C and result: all integers, or all floating point.
+    """Return whether a multiply-add may combine these types of A, B, C and the result.
 
-    Saturation is for integers.
+    They must be all integers or all floating point. Only integers can saturate.
     """
     return len({component.kind for component in components}) == 1
 
@@ -176,26 +191,33 @@ _ROWS = (
     ),
 )
 COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})
-#: The component types that are stored as their bits.
+# The component types that are stored as their bit patterns.
 SMALL_FLOATS = tuple(row for row in _ROWS if row.is_bits)
 _BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is not None})
 
 
 class Use(IntEnum):
+    """The use of a matrix in a multiply-add; the numbers are those of the draft."""
+
     A = 0
     B = 1
     ACCUMULATOR = 2
 
     @property
     def letter(self) -> str:
+        """The letter of the use in names: A, B or C."""
         return "ABC"[self]
 
 
 class Layout(IntEnum):
-    """The place of component (r, c), counted in components from the pointer, with f = max(1, 4 / component size).
+    """The memory layout of a matrix: the place of component (r, c), counted in components from the pointer.
 
-    row: r * stride + c; column: c * stride + r; packed (the VNNI layout of B): r // f * stride + c * f + r % f; packed
-    A, its mirror image, which OpenCL C has no name for: c // f * stride + r * f + c % f.
+    With f = max(1, 4 / component size in bytes):
+    ROW_MAJOR: r * stride + c.
+    COLUMN_MAJOR: c * stride + r.
+    PACKED: r // f * stride + c * f + r % f, the VNNI layout of B.
+    PACKED_A: c // f * stride + r * f + c % f, the packed layout with rows and columns exchanged. OpenCL C has no name
+        for it.
     """
 
     ROW_MAJOR = 0
@@ -205,11 +227,11 @@ class Layout(IntEnum):
 
     @property
     def short(self) -> str:
-        """The word for it in the names of conformance tests."""
+        """The name of the layout in conformance tests."""
         return ("rowm", "colm", "packed", "packeda")[self]
 
     def pack(self, component: ComponentType) -> int:
-        """Return the number of adjacent components: of a column of packed B, of a row of packed A."""
+        """Return the number of adjacent components: of a column for PACKED, of a row for PACKED_A, otherwise 1."""
         return max(1, 4 // component.size) if self >= Layout.PACKED else 1
 
 
@@ -229,7 +251,7 @@ class Operands(IntFlag):
 
 
 def default_operands(a: ComponentType, b: ComponentType, c: ComponentType) -> Operands:
-    """Return the default mask: each signed bit follows its (integer) component type; the result is like C."""
+    """Return the default mask: the bits of the signed integer types are set, and the result's bit is like C's."""
     bits = ((a, Operands.A_SIGNED), (b, Operands.B_SIGNED), (c, Operands.C_SIGNED), (c, Operands.RESULT_SIGNED))
     mask = Operands.NONE
     for component, bit in bits:
@@ -240,6 +262,8 @@ def default_operands(a: ComponentType, b: ComponentType, c: ComponentType) -> Op
 
 @dataclass(frozen=True, slots=True)
 class MatrixShape:
+    """The numbers of rows and columns; the constructor raises ValueError if they are out of range."""
+
     rows: int
     columns: int
 
@@ -254,7 +278,10 @@ class MatrixShape:
 
 @dataclass(frozen=True, slots=True)
 class MatrixType:
-    """A cooperative matrix type; OpenCL C's have the scope subgroup. ValueError if a dimension is out of range."""
+    """A cooperative matrix type; in OpenCL C the scope is always the subgroup.
+
+    The constructor raises ValueError if a dimension is out of range.
+    """
 
     component: ComponentType
     rows: int
@@ -271,12 +298,13 @@ class MatrixType:
 
     @property
     def name(self) -> str:
-        """The name in the conformance tests: `16x16.A.f16`; for another scope with the suffix `.workgroup`."""
+        """The name in the conformance tests, such as `16x16.A.f16`; with another scope, the suffix is `.workgroup`."""
         workgroup = ".workgroup" if self.of_work_group else ""
         return f"{self.shape}.{self.use.letter}.{self.component}{workgroup}"
 
     @property
     def of_work_group(self) -> bool:
+        """Whether the scope is the work-group."""
         return self.scope == SCOPE_WORKGROUP
 
     def __str__(self) -> str:
@@ -285,10 +313,10 @@ class MatrixType:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A multiply-add that a device can do: the draft's record of eight cl_uint.
+    """A multiply-add that a device supports: the draft's record of eight cl_uint.
 
-    A is m x k, B is k x n, C and the result are m x n. ValueError if the component types are of different classes, or
-    floating point is to saturate.
+    A is m x k, B is k x n, C and the result are m x n. The constructor raises ValueError if the component types are of
+    different classes, or if floating point would saturate.
     """
 
     m: int
@@ -303,12 +331,13 @@ class Variant:
     def __post_init__(self) -> None:
         MatrixShape(self.m, self.n), MatrixShape(self.n, self.k)
         if not may_multiply(*self.components):
-            raise ValueError(f"{self.name}: all component types are integers, or all floating point")
+            raise ValueError(f"{self.name}: the component types must be all integers, or all floating point")
         if self.saturating and not self.a.is_integer:
             raise ValueError(f"{self.name}: only integers saturate")
 
     @property
     def components(self) -> tuple[ComponentType, ComponentType, ComponentType, ComponentType]:
+        """The component types of A, B, C and the result."""
         return (self.a, self.b, self.c, self.result)
 
     @property
@@ -321,7 +350,7 @@ class Variant:
         return self.name
 
     def matrix_types(self) -> tuple[MatrixType, MatrixType, MatrixType, MatrixType]:
-        """The types of A, B, C and the result."""
+        """Return the types of A, B, C and the result."""
         return (
             MatrixType(self.a, self.m, self.k, Use.A),
             MatrixType(self.b, self.k, self.n, Use.B),
@@ -330,18 +359,18 @@ class Variant:
         )
 
     def to_record(self) -> tuple[int, int, int, int, int, int, int, int]:
-        """Return m, n, k, a, b, c, result, saturating. Raise ValueError if a component type is not in the draft."""
+        """Return (m, n, k, a, b, c, result, saturating); raise ValueError if the draft lacks a component type."""
         a, b, c, result = (_draft_value(component) for component in self.components)
         return (self.m, self.n, self.k, a, b, c, result, int(self.saturating))
 
     @classmethod
     def from_record(cls, record: Sequence[int]) -> Variant:
-        """Return the variant of a record. Raise ValueError if it is not eight numbers, or one of them is invalid."""
+        """Return the variant of a record; raise ValueError if the record does not have eight valid entries."""
         if len(record) != 8:
             raise ValueError(f"a variant record has eight entries, not {len(record)}")
         for value in record[3:7]:
             if value not in _BY_VALUE:
-                raise ValueError(f"{value} is no component type")
+                raise ValueError(f"{value} is not the number of a component type")
         if record[7] not in (0, 1):
             raise ValueError(f"saturating is 0 or 1, not {record[7]}")
         m, n, k = record[:3]
@@ -350,6 +379,7 @@ class Variant:
 
 
 def _draft_value(component: ComponentType) -> int:
+    """Return the draft's enumerator of a component type; raise ValueError if it has none."""
     if component.value is None:
         raise ValueError(f"{component} has no value in the draft")
     return component.value

@@ -1,7 +1,8 @@
-"""Clang's matrix types, on their whole way: `sema` analyses them, `trees` reads whole expressions from the typed AST,
-`expressions` plans them and writes functions of OpenCL C, and `lowering` is the pass that calls these.
+"""Clang's matrix types, from analysis to code.
 
-The interfaces are these four, and `Overlaps` here.
+`sema` analyses them. `trees` reads whole expressions from the typed AST. `expressions` plans these and writes OpenCL C
+functions. `lowering` is the pass that inserts the calls. The interfaces of the room are these four, and `Overlaps`
+here.
 """
 
 from __future__ import annotations

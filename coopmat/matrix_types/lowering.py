@@ -1,8 +1,9 @@
-"""Clang's matrix types by a library: a matrix is a record of its elements, and an expression a call of the function
-that `coopmat.matrix_types.expressions` makes of it.
+"""The lowering of Clang's matrix types to a library.
 
-Leaves of an expression are read where they lie, and its value goes straight to where it is assigned or stored; what is
-neither an object nor such an expression is put into an object first.
+A matrix becomes a structure of its elements, and an expression becomes a call of the function that
+`coopmat.matrix_types.expressions` makes. The leaves of an expression are read from their memory. The value is stored
+directly to the destination of the assignment or store. An operand that is neither an object nor such an expression is
+first stored to a temporary.
 """
 
 from __future__ import annotations
@@ -50,15 +51,18 @@ from .expressions import Machine
 from .overlaps import Overlaps
 from .trees import Expression, Leaf, MemoryLeaf, ObjectLeaf, ScalarLeaf
 
-# Trees are the same functions whatever the cooperative matrices of a kernel run as.
+# A tree's function is the same for all lowerings of the kernel's cooperative matrices.
 _LOOPS = (typed.For, typed.While, typed.DoWhile)
 _TARGET = Target(STRATEGIES["one"], 1)
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixTypes:
-    """The pass. `machine` is what the trees' cost model knows of the device; `contract`: expressions are contracted
-    whatever the pragma says."""
+    """The pass that lowers matrix types.
+
+    machine: the properties of the device that the trees' cost model uses.
+    contract: whether expressions are contracted regardless of the pragma.
+    """
 
     library: Library
     machine: Machine = field(default_factory=Machine)
@@ -68,11 +72,12 @@ class MatrixTypes:
     only: str = "has_matrix_types"
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
+        """Return the unit without matrix types; append its trees to the report."""
         return _Unit(unit, self, report).run()
 
 
 class _Types(PlainTypes):
-    """Records in place of matrices."""
+    """The structure types that replace matrix types."""
 
     own = ConstantMatrixType
 
@@ -85,13 +90,13 @@ class _Types(PlainTypes):
 
 
 class _Unit:
-    """A unit on its way."""
+    """The lowering of one unit."""
 
     def __init__(self, unit: typed.Unit, options: MatrixTypes, report: Report) -> None:
         self.unit, self.options, self.report = unit, options, report
         self.types = _Types()
         self.calls = LibraryCalls(options.library)
-        # Functions with expressions of matrices.
+        # Functions that contain calls of trees.
         self.callers: set[typed.FunctionDecl] = set()
         self.functions = copies(unit)
         self.variables: dict[typed.VarDecl, typed.VarDecl] = {}
@@ -119,7 +124,7 @@ class _Unit:
         return result
 
     def _mark_loops(self, unit: typed.Unit) -> None:
-        """Mark the kernels with loops around or in expressions of matrices."""
+        """Mark the kernels that contain both loops and expressions of matrices."""
         graph = CallGraph(unit, lambda t: False)
         for kernel in unit.kernels:
             functions = graph.reached(kernel)
@@ -128,7 +133,7 @@ class _Unit:
                 kernel.attributes = {**kernel.attributes, "matrix_loops": True}
 
     def _constant(self, e: typed.Expr) -> typed.Expr:
-        """An initial value of static storage."""
+        """Return the lowered initializer of a variable of static storage."""
         variables = self.variables
 
         def reference(old: typed.VarRef, new: typed.VarRef) -> typed.Expr:
@@ -139,12 +144,12 @@ class _Unit:
 
 
 class _Function(FunctionRewriter):
-    """A function on its way. Its expressions of matrices are taken as a whole, by their leaves."""
+    """The lowering of one function; each expression of matrices is lowered as a whole, from its leaves."""
 
     def __init__(self, unit: _Unit, source: typed.FunctionDecl, decl: typed.FunctionDecl) -> None:
         super().__init__(decl, unit.types.type, unit.functions)
         self.unit, self.source = unit, source
-        # By the identity of what they are of.
+        # id() of an expression -> its tree
         self._expressions: dict[int, Expression] = {}
         self._overlaps: Overlaps | None = None
 
@@ -165,13 +170,14 @@ class _Function(FunctionRewriter):
     # --- leaves ----------------------------------------------------------------------------------
 
     def _leaves(self, e: typed.Expr, value: typed.Expr | None = None) -> list[typed.Expr]:
-        """The expressions that are evaluated for `value`, which is calculated by `e`."""
+        """Return the expressions of the leaves of `value` (by default `e`), which the expression `e` calculates."""
         tree = self._expressions[id(e)] = matrix_trees.expression(value or e)
         target = e.target if isinstance(e, typed.CompoundAssign) else None
         leaves = (leaf for leaf in tree.leaves if not isinstance(leaf, ObjectLeaf) or leaf.expression is not target)
         return [part for leaf in leaves for part in _leaf_parts(leaf)]
 
     def _compound_parts(self, e: typed.CompoundAssign) -> list[typed.Expr] | None:
+        """Return the expressions that a compound assignment evaluates; None if it is not an assignment to a matrix."""
         if not isinstance(e.computation, ConstantMatrixType):
             return None
         left = typed.Load(e.span, e.computation, e.target)
@@ -182,8 +188,10 @@ class _Function(FunctionRewriter):
         return [e.target, *self._leaves(e, value)]
 
     def _arguments(self, e: typed.Expr, new: list[typed.Expr], target: typed.LValue | None = None) -> _Arguments:
-        """Return the arguments for the leaves of an expression that have become `new`; a compound assignment's target
-        is `target`."""
+        """Return the arguments for the leaves of the expression `e`, whose lowered expressions are `new`.
+
+        `target` is the target of a compound assignment.
+        """
         result = _Arguments(self._expressions.pop(id(e)))
         parts = iter(new)
         for leaf in result.expression.leaves:
@@ -201,8 +209,11 @@ class _Function(FunctionRewriter):
         return result
 
     def _object(self, source: typed.Expr, new: typed.Expr) -> tuple[list[typed.Expr], typed.Expr]:
-        """The pointer to the elements of an object, or of a value that is none; members of packed records need not be
-        aligned for it, and are copied."""
+        """Return (effects, pointer to the elements) of an object or an rvalue.
+
+        Rvalues are stored to a temporary. Members of packed structures need not be aligned for the pointer, and are
+        copied.
+        """
         if not isinstance(new, typed.LValue):
             return self.address(new)
         if isinstance(new, typed.CompoundLiteral):
@@ -221,7 +232,7 @@ class _Function(FunctionRewriter):
         *,
         separate: bool,
     ) -> typed.Call:
-        """A call of the function that calculates an expression; `to` tells where it puts the value."""
+        """Return a call of the function that calculates an expression; `to` has the arguments of the destination."""
         options, contract = self.unit.options, bool(self.decl.attributes.get("fp_contract", True))
         tree = args.expression.tree(
             args.spaces,
@@ -235,6 +246,7 @@ class _Function(FunctionRewriter):
         return self.unit.calls.call(self.decl, _TARGET, tree, [*to, *args.arguments], span)
 
     def _is_separate(self, out: ObjectLeaf | MemoryLeaf, args: _Arguments) -> bool:
+        """Return whether the destination overlaps none of the leaves."""
         if self._overlaps is None:
             self._overlaps = Overlaps(self.source)
         return self._overlaps.separate(out, args.expression.leaves)
@@ -242,20 +254,23 @@ class _Function(FunctionRewriter):
     # --- expressions of matrices -----------------------------------------------------------------
 
     def tree(self, e: typed.Expr, new: list[typed.Expr]) -> typed.Expr:
+        """Lower an expression of matrices whose value is used."""
         return self._value(e, e.type, self._arguments(e, new), e.span)
 
     def _value(self, e: typed.Expr, t: Type, args: _Arguments, span: Span) -> typed.Expr:
-        """Return the value of an expression, in an object of its own."""
+        """Return the value of an expression, which is stored to a new object."""
         assert isinstance(t, ConstantMatrixType)
         result = self.temporary(self.unit.types.type(t), span)
         return self.result(args.before, result, self._call(args, t, [elements(result)], span, separate=True))
 
     def assign(self, e: typed.Assign, new: typed.Assign | list[Any]) -> typed.Expr:
+        """Lower an assignment to a matrix."""
         if not isinstance(new, list):
             return new
         return self._assign(e, e.value.span, self._arguments(e, new[1:]), *self.once(new[0]))
 
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign | list[Any]) -> typed.Expr:
+        """Lower a compound assignment to a matrix."""
         if not isinstance(new, list):
             return new
         before, target = self.once(new[0])
@@ -269,7 +284,7 @@ class _Function(FunctionRewriter):
         before: list[typed.Expr],
         target: typed.LValue,
     ) -> typed.Expr:
-        """Straight into the object, where that is aligned for it."""
+        """Return an assignment: the value is stored directly to the object, unless the object may be unaligned."""
         if _is_packed(e.target):
             value = self._value(e, e.target.type, args, span)
             return sequence([*before, typed.Assign(e.span, target.type, target, value)])
@@ -279,6 +294,7 @@ class _Function(FunctionRewriter):
         return sequence([*before, *args.before, call, load(target)])
 
     def store(self, e: typed.MatrixMemoryStore, new: list[typed.Expr]) -> typed.Expr:
+        """Lower a store of a matrix through a pointer."""
         args = self._arguments(e, new[2:])
         leaf = MemoryLeaf(e.pointer, e.stride, e.row_major)
         to = _memory(leaf, new[0], new[1])
@@ -288,6 +304,7 @@ class _Function(FunctionRewriter):
     # --- elements and vectors --------------------------------------------------------------------
 
     def subscript(self, e: typed.MatrixSubscript, new: typed.MatrixSubscript) -> typed.Expr:
+        """Lower an element of a matrix to an element of the array in its structure."""
         matrix = e.matrix.type
         assert isinstance(matrix, ConstantMatrixType)
         by_rows = matrix.layout is MatrixLayout.ROW_MAJOR
@@ -300,6 +317,7 @@ class _Function(FunctionRewriter):
         return typed.Deref(e.span, e.type, e.place, typed.PointerAdd(e.span, first.type, first, at))
 
     def to_vector(self, e: typed.VectorOfMatrix, new: typed.VectorOfMatrix) -> typed.Expr:
+        """Lower a cast of a matrix to a vector or scalar."""
         before: list[typed.Expr] = []
         value = new.operand
         while isinstance(value, typed.Comma):
@@ -316,6 +334,7 @@ class _Function(FunctionRewriter):
         return sequence([*before, typed.VectorLiteral(e.span, e.type, parts) if is_vector else parts[0]])
 
     def of_vector(self, e: typed.MatrixOfVector, new: typed.MatrixOfVector) -> typed.Expr:
+        """Lower a cast of a vector to a matrix."""
         before, vector = self.held(new.operand)
         result = self.temporary(new.type, e.span)
         for number, i in enumerate(_in_memory(e.type)):
@@ -327,6 +346,7 @@ class _Function(FunctionRewriter):
         return sequence([*before, load(result)])
 
     def aggregate(self, e: typed.Aggregate, new: typed.Aggregate) -> typed.Expr:
+        """Lower the initializer of a matrix."""
         return _aggregate(e, new)
 
 
@@ -344,7 +364,11 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
 
 @dataclass(slots=True)
 class _Arguments:
-    """The arguments of a tree's function; `spaces` are the address spaces of its leaves' pointers, None for scalars."""
+    """The arguments of a tree's function.
+
+    before: expressions that must be evaluated before the call.
+    spaces: the address spaces of the leaves' pointers; None for scalars.
+    """
 
     expression: Expression
     before: list[typed.Expr] = field(default_factory=list)
@@ -352,27 +376,29 @@ class _Arguments:
     spaces: list[AddressSpace | None] = field(default_factory=list)
 
     def add(self, values: Sequence[typed.Expr], *, pointer: bool = False) -> None:
-        """A leaf: a scalar, or a pointer and perhaps its stride."""
+        """Add the arguments of a leaf: a scalar, or a pointer and perhaps its stride."""
         self.arguments += values
         self.spaces.append(_space(values[0]) if pointer else None)
 
 
 def _leaf_parts(leaf: Leaf) -> list[typed.Expr]:
+    """Return the expressions that must be evaluated for a leaf."""
     return [leaf.pointer, leaf.stride] if isinstance(leaf, MemoryLeaf) else [leaf.expression]
 
 
 def _memory(leaf: MemoryLeaf, pointer: typed.Expr, stride: typed.Expr) -> list[typed.Expr]:
-    """The pointer as far as its address space shows, and the stride where that is no constant."""
+    """Return the pointer, in its named address space if that is known, and the stride if it is not constant."""
     return [named_space(pointer), *([] if isinstance(leaf.stride, typed.IntConst) else [stride])]
 
 
 def _space(pointer: typed.Expr) -> AddressSpace:
+    """Return the address space of a pointer."""
     assert isinstance(pointer.type, PointerType)
     return pointer.type.qualifiers.space
 
 
 def _in_named_space(place: typed.LValue) -> typed.LValue:
-    """An object behind a pointer, as far as its address space shows."""
+    """Return an lvalue in its named address space, if that is known."""
     if not isinstance(place, typed.Deref):
         return place
     pointer = named_space(place.pointer)
@@ -383,7 +409,7 @@ def _in_named_space(place: typed.LValue) -> typed.LValue:
 
 
 def _is_packed(e: typed.Expr) -> bool:
-    """Return whether an expression is in a record that need not be aligned."""
+    """Return whether an expression is in a structure that may be unaligned."""
     while isinstance(e, (typed.Member, typed.Index)):
         record = e.base.type
         if isinstance(record, RecordType) and isinstance(e, typed.Member):
@@ -395,17 +421,19 @@ def _is_packed(e: typed.Expr) -> bool:
 
 
 def _as_index(e: typed.Expr) -> typed.Expr:
+    """Return an integer converted to ulong."""
     if isinstance(e, typed.IntConst):
         return typed.IntConst(e.span, ULONG, e.value)
     return e if e.type == ULONG else typed.Convert(e.span, ULONG, ConvertKind.INT_TO_INT, e)
 
 
 def _number(e: typed.Expr, value: int) -> typed.Expr:
+    """Return a ulong constant at the position of an expression."""
     return typed.IntConst(e.span, ULONG, value)
 
 
 def _offset(line: typed.Expr, stride: int, inside: typed.Expr) -> typed.Expr:
-    """Return the index of an element: `stride` elements are from one line (column, row) to the next."""
+    """Return the index of an element; `stride` elements are between one line (column, row) and the next."""
     if isinstance(line, typed.IntConst) and isinstance(inside, typed.IntConst):
         return _number(line, line.value * stride + inside.value)
     start = _as_index(line)
@@ -427,7 +455,7 @@ def _in_memory(t: Type) -> range:
 
 
 def _aggregate(e: typed.Aggregate, new: typed.Aggregate) -> typed.Expr:
-    """A matrix's elements are those of an array in a record."""
+    """Return a matrix's initializer as the initializer of the array in its structure; return others unchanged."""
     if not isinstance(e.type, ConstantMatrixType):
         return new
     assert isinstance(new.type, RecordType) and new.type.fields is not None

@@ -1,5 +1,6 @@
-"""An analysis of whether the memory that a tree of matrices reads may overlap its destination. If so, it must read
-everything before it stores anything.
+"""An analysis of whether the memory that a tree of matrices reads may overlap its destination.
+
+If so, the tree must read all inputs before it stores any element.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from .trees import Leaf, MemoryLeaf, ObjectLeaf, ScalarLeaf
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """A `_Memory` is memory that an expression names: a part of `variable`, or of the object behind `pointer` (each
-    None where that is not known)."""
+    """The memory that an expression names: a part of `variable`, or of the object to which `pointer` points.
+
+    Both are None if unknown.
+    """
 
     space: AddressSpace
     variable: typed.VarDecl | None = None
@@ -24,17 +27,19 @@ class _Memory:
 
 
 class Overlaps:
-    """`Overlaps` answers for the memory that one function names."""
+    """The overlaps between parts of memory that one function names."""
 
     def __init__(self, function: typed.FunctionDecl) -> None:
         self._pointed_to = frozenset(_pointed_to(function))
         assigned_variables = {root.decl for root in _assigned(function) if isinstance(root, typed.VarRef)}
-        # Parameters that keep their initial value, and so point into memory of the caller.
+        # Parameters that are never modified, so that they point into memory of the caller.
         self._pointers = frozenset(function.parameters) - assigned_variables - self._pointed_to
 
     def separate(self, out: ObjectLeaf | MemoryLeaf, leaves: Sequence[Leaf]) -> bool:
-        """Return whether no leaf overlaps `out`. Leaves that are not objects are copied first, and so overlap
-        nothing."""
+        """Return whether no leaf overlaps `out`.
+
+        Leaves that are not lvalues are copied to temporaries first, which overlap nothing.
+        """
         target = _memory(out)
         if target is None:
             return True
@@ -42,6 +47,7 @@ class Overlaps:
         return all(memory is None or self._disjoint(target, memory) for memory in memories)
 
     def _disjoint(self, a: _Memory, b: _Memory) -> bool:
+        """Return whether two parts of memory cannot overlap."""
         if a.space != b.space and AddressSpace.GENERIC not in (a.space, b.space):
             return True
         if a.variable is not None and b.variable is not None:
@@ -52,19 +58,21 @@ class Overlaps:
         return self._restricted(a.pointer, b.pointer)
 
     def _is_own(self, variable: typed.VarDecl) -> bool:
-        """Return whether no pointer leads to the variable."""
+        """Return whether no pointer can point to the variable."""
         return variable.storage != "static" and variable not in self._pointed_to
 
     def _restricted(self, a: typed.VarDecl | None, b: typed.VarDecl | None) -> bool:
-        """Return whether a `restrict` parameter separates `a` and `b` (C11 6.7.3.1): what is stored through it is
-        reached by no other pointer."""
+        """Return whether a `restrict` parameter separates `a` and `b` (C11 6.7.3.1).
+
+        An object that is modified through such a parameter is accessed by no other pointer.
+        """
         if a is None or b is None or a is b or not {a, b} <= self._pointers:
             return False
         return a.qualifiers.restrict or b.qualifiers.restrict
 
 
 def _memory(leaf: ObjectLeaf | MemoryLeaf) -> _Memory | None:
-    """Return the memory of a leaf, or None for an object that has no other name."""
+    """Return the memory of a leaf, or None for a temporary."""
     if isinstance(leaf, MemoryLeaf):
         pointer = leaf.pointer.type
         assert isinstance(pointer, PointerType)
@@ -81,7 +89,7 @@ def _memory(leaf: ObjectLeaf | MemoryLeaf) -> _Memory | None:
 
 
 def _behind(pointer: typed.Expr, space: AddressSpace) -> _Memory:
-    """Return the object behind a pointer; casts and offsets lead to the same object."""
+    """Return the object to which a pointer points; casts and offsets lead to the same object."""
     while True:
         if isinstance(pointer, typed.PointerAdd):
             pointer = pointer.pointer
@@ -99,13 +107,14 @@ def _behind(pointer: typed.Expr, space: AddressSpace) -> _Memory:
 
 
 def _root(e: typed.LValue) -> typed.LValue:
+    """Return the object of which an lvalue is a part."""
     while isinstance(e, (typed.Member, typed.Index, typed.Swizzle)):
         e = e.base
     return e
 
 
 def _pointed_to(function: typed.FunctionDecl) -> Iterator[typed.VarDecl]:
-    """Yield the variables whose address, or that of a part of them, is taken."""
+    """Yield the variables whose address, or the address of a part of which, is taken."""
     for node in walk(function.body):
         operand = node.operand if isinstance(node, (typed.AddressOf, typed.Convert)) else None
         root = _root(operand) if isinstance(operand, typed.LValue) else None
@@ -114,6 +123,7 @@ def _pointed_to(function: typed.FunctionDecl) -> Iterator[typed.VarDecl]:
 
 
 def _assigned(function: typed.FunctionDecl) -> Iterator[typed.LValue]:
+    """Yield the objects to which the function assigns."""
     for node in walk(function.body):
         if isinstance(node, typed.Assign):
             yield _root(node.target)

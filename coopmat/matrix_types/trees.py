@@ -1,7 +1,7 @@
-"""Expressions of matrix types as trees of the matrix library: one answer for every writer.
+"""Expressions of matrix types as trees of the matrix library, for all writers.
 
-A writer asks for the `Expression` of a value, or of what a store or an assignment does, evaluates the leaves in their
-order, and gets the library function to call once it knows what each pointer points into.
+A writer gets the `Expression` of a value, store or assignment, and evaluates the leaves in their order. It then gets
+the library function to call, for the address spaces of the leaves' pointers.
 """
 
 from __future__ import annotations
@@ -17,26 +17,29 @@ from ..matrices.variants import ComponentType
 from . import expressions as trees
 from .expressions import InMemory, Input, Machine, Term, Tree
 
-#: The most leaves of one tree, about: a function takes 254 parameters, and two for each place in memory. A tree with
-#: more is calculated in parts.
+# The approximate largest number of leaves of a tree: a function takes 254 parameters, and each matrix in memory takes
+# two. An expression with more leaves is calculated in several trees.
 MOST_LEAVES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectLeaf:
-    """An `ObjectLeaf` is a matrix object. If `expression` is not an LValue, its value is to be stored in a private
-    object first."""
+    """A leaf that is a matrix object.
+
+    If `expression` is not an LValue, its value must first be stored to a private object.
+    """
 
     expression: typed.Expr
 
     @property
     def matrix(self) -> ConstantMatrixType:
+        """The type of the object."""
         return _matrix(self.expression.type)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLeaf:
-    """A `MemoryLeaf` is the memory that a load or a store names; `stride` is a ulong."""
+    """A leaf that is the memory of a load or a store; `stride` is a ulong."""
 
     pointer: typed.Expr
     stride: typed.Expr
@@ -45,7 +48,7 @@ class MemoryLeaf:
 
 @dataclass(frozen=True, slots=True)
 class ScalarLeaf:
-    """A `ScalarLeaf` is a scalar; an `index` is to be converted to ulong."""
+    """A leaf that is a scalar; an `index` must be converted to ulong."""
 
     expression: typed.Expr
     index: bool = False
@@ -56,7 +59,7 @@ Leaf = ObjectLeaf | MemoryLeaf | ScalarLeaf
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An `Expression` is a `term` that refers to `leaves` by number."""
+    """A `term` that refers to `leaves` by number."""
 
     term: Term
     leaves: tuple[Leaf, ...]
@@ -70,9 +73,13 @@ class Expression:
         contract: bool,
         separate: bool,
     ) -> Tree:
-        """Return the function that calculates the expression. `spaces` has the address space of each leaf's pointer,
-        None for scalars; `out` is the destination of the value, a new object if it is a type. `separate` has the
-        meaning that it has in `Tree`."""
+        """Return the function that calculates the expression.
+
+        spaces: the address space of each leaf's pointer; None for scalars.
+        out: the destination of the value, and its address space. If the destination is a type, it is a new object of
+            this type.
+        separate: see `Tree`.
+        """
         inputs = tuple(
             Input(None if leaf.index else component(leaf.expression.type))
             if isinstance(leaf, ScalarLeaf)
@@ -83,6 +90,7 @@ class Expression:
 
 
 def in_memory(leaf: ObjectLeaf | MemoryLeaf | ConstantMatrixType, space: AddressSpace | None) -> InMemory:
+    """Return the description of a leaf's memory, or of a new object of a type, in an address space."""
     assert space is not None
     if isinstance(leaf, MemoryLeaf):
         pointer = leaf.pointer.type
@@ -99,14 +107,14 @@ def in_memory(leaf: ObjectLeaf | MemoryLeaf | ConstantMatrixType, space: Address
 
 
 def component(t: Type) -> ComponentType:
+    """Return the component type of an element type; raise InternalError if the type is none."""
     if not isinstance(t, ScalarType):
         raise InternalError(f"'{t}' is no element of a matrix")
     return COMPONENTS[t.name]
 
 
 def is_tree(e: typed.Expr) -> bool:
-    """Return whether `e` calculates a matrix: every other expression with a matrix value is an object, a call or a
-    conditional."""
+    """Return whether `e` calculates a matrix; other expressions of matrices are objects, calls or conditionals."""
     return type(e) in TREES
 
 
@@ -118,12 +126,16 @@ def expression(e: typed.Expr) -> Expression:
 
 
 class _Collector:
+    """A collector of the leaves of an expression, which converts the expression to a term."""
+
     def __init__(self, leaves: list[Leaf]) -> None:
         self.leaves = leaves
 
     def term(self, e: typed.Expr) -> Term:
-        """Return the term of an expression, without recursion on left-deep chains, which grow long in generated
-        code."""
+        """Return the term of an expression.
+
+        Left-deep chains, which are long in generated code, are converted without recursion.
+        """
         chain: list[typed.MatrixElementwise | typed.MatrixProduct] = []
         while isinstance(e, (typed.MatrixElementwise, typed.MatrixProduct)):
             chain.append(e)
@@ -143,14 +155,16 @@ class _Collector:
         return result
 
     def _operand(self, e: typed.Expr) -> Term:
-        """Return the term of an operand, as an object of its own if there is no room for its leaves."""
+        """Return the term of an operand; if its leaves are too many, the operand becomes an object."""
         start = len(self.leaves)
         result = self.term(e) if start < MOST_LEAVES else None
         return self._as_object(e, start) if result is None or len(self.leaves) >= MOST_LEAVES else result
 
     def _as_object(self, e: typed.Expr, start: int) -> Term:
-        """Return an expression as an object, which a tree of its own calculates; it replaces the leaves from `start`
-        on."""
+        """Return an expression as an object, which a separate tree calculates.
+
+        The object replaces the leaves from `start` on.
+        """
         del self.leaves[start:]
         if not is_tree(e) or isinstance(e, (typed.MatrixMemoryLoad, typed.MatrixBroadcast)):
             return self._term(e)
@@ -158,6 +172,7 @@ class _Collector:
         return trees.Object(component(matrix.element), matrix.rows, matrix.columns, self._leaf(ObjectLeaf(e)))
 
     def _term(self, e: typed.Expr) -> Term:
+        """Return the term of an expression that is no chain."""
         matrix = _matrix(e.type)
         shape = (component(matrix.element), matrix.rows, matrix.columns)
         if isinstance(e, typed.Load):
@@ -188,9 +203,11 @@ class _Collector:
         return trees.WithElement(*shape, operand, index, column, self._leaf(ScalarLeaf(e.part)))
 
     def _index(self, e: typed.Expr) -> int:
+        """Add an index as a leaf and return its number."""
         return self._leaf(ScalarLeaf(e, index=True))
 
     def _leaf(self, leaf: Leaf) -> int:
+        """Add a leaf and return its number."""
         self.leaves.append(leaf)
         return len(self.leaves) - 1
 
@@ -210,6 +227,7 @@ TREES = frozenset(
 
 
 def _matrix(t: Type) -> ConstantMatrixType:
+    """Return a type that must be a matrix type; raise InternalError if it is none."""
     if not isinstance(t, ConstantMatrixType):
         raise InternalError(f"'{t}' is no matrix type")
     return t

@@ -1,6 +1,6 @@
-"""LLVM IR text to a validated SPIR-V binary.
+"""The compilation of LLVM IR text to a validated SPIR-V binary.
 
-`emit` runs LLVM's SPIR-V backend in a clean process per emission, `legalize` turns placeholder calls into real
-instructions and checks what came out, `tools` runs spirv-val and its companions, `fetch` gets them where the
-machine has none. `module` reads and writes the binary.
+`emit` runs LLVM's SPIR-V backend in a clean process per emission. `legalize` replaces placeholder calls by real
+instructions and checks the resulting module. `tools` runs spirv-val, spirv-dis, spirv-as and spirv-opt. `fetch`
+installs these programs if the machine has none. `module` reads and writes the binary format.
 """

@@ -1,17 +1,20 @@
-"""Loads and stores of matrices that say how pointers are aligned, for devices that tell what they want of them."""
+"""Alignment operands for cooperative-matrix loads and stores, for devices that report their requirements."""
 
 from __future__ import annotations
 
 from .module import OP, Instruction, Module
 
 _ALIGNED = 2
-# Where the stride stands; the memory operands are behind it.
+# opcode -> index of the stride operand; the memory operands follow
 _STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 
 
 def with_alignment(spirv: bytes, pointer_alignment: int) -> bytes:
-    """The module with Aligned on every matrix access that has none: `pointer_alignment` bytes, or the size of a
-    component where that is more, whose multiples the pointers are by the language's rules."""
+    """Add Aligned to every matrix load and store that lacks it, and return the module.
+
+    The alignment is `pointer_alignment` bytes, or the component's size if larger: the language guarantees that the
+    pointers are multiples of it.
+    """
     module = Module.parse(spirv)
     definitions = module.definitions()
     for item in module.instructions:
@@ -21,7 +24,7 @@ def with_alignment(spirv: bytes, pointer_alignment: int) -> bytes:
         mask, *others = item.operands[at + 1 :] or (0,)
         if not mask & _ALIGNED:
             least = max(pointer_alignment, _component_size(item, definitions))
-            # A number of two's power is all that the operand takes. It stands before those of the other bits.
+            # The operand must be a power of two. It precedes the operands of the other bits.
             item.operands = (*item.operands[: at + 1], mask | _ALIGNED, least & -least, *others)
     return module.to_bytes()
 

@@ -1,4 +1,7 @@
-"""The capabilities that types need. The backend adds those of the types that it makes, and passes make further ones."""
+"""The capabilities that the types of a module require.
+
+The backend adds those of the types that it makes; passes over SPIR-V make further types.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from .module import OP, Instruction, Module, id_positions, instruction
 _CAPABILITY, _FLOAT, _POINTER = OP["OpCapability"], OP["OpTypeFloat"], OP["OpTypePointer"]
 _TYPES = frozenset(number for name, number in OP.items() if name.startswith("OpType")) - {_POINTER}
 _VECTOR16, _FLOAT16_BUFFER, _FLOAT16 = 7, 8, 9
-# (opcode, first operand) of a type -> the capability that it needs.
+# (opcode, first operand) of a type -> the capability that it requires
 _OF_TYPES = {
     (_FLOAT, 16): _FLOAT16,
     (_FLOAT, 64): 10,
@@ -18,12 +21,12 @@ _OF_TYPES = {
     (OP["OpTypeInt"], 8): 39,
     (_POINTER, 8): 38,
 }
-#: What `of_types` may return.
+# All capabilities that `of_types` may return.
 CONDITIONAL = frozenset({_VECTOR16, *_OF_TYPES.values()})
 
 
 def of_types(items: Iterable[Instruction]) -> set[int]:
-    """Return the capabilities that the types among these instructions need."""
+    """Return the capabilities that the types among these instructions require."""
     needed = set()
     for item in items:
         if item.opcode == OP["OpTypeVector"]:
@@ -34,9 +37,9 @@ def of_types(items: Iterable[Instruction]) -> set[int]:
 
 
 def complete(module: Module) -> None:
-    """Add the capabilities that the module's types need and that it lacks.
+    """Add the capabilities that the module's types require and that it lacks.
 
-    If nothing has the type half, and pointers only point to it, Float16Buffer is enough: a device without cl_khr_fp16
+    If only pointers refer to the type half, Float16Buffer suffices and replaces Float16: a device without cl_khr_fp16
     refuses Float16.
     """
     code = module.instructions
@@ -51,11 +54,12 @@ def complete(module: Module) -> None:
 
 
 def _half(code: Iterable[Instruction]) -> int:
+    """Return the id of the type half."""
     return next(item.result or 0 for item in code if item.opcode == _FLOAT and item.operands == (16,))
 
 
 def _has_values(module: Module, half: int) -> bool:
-    """Return whether a value, or another type than that of a pointer, is of the type `half`."""
+    """Return whether any value has the type `half`, or any type other than a pointer refers to it."""
     definitions: Mapping[int, Instruction] = module.definitions()
     return any(
         item.result_type == half

@@ -1,5 +1,8 @@
-"""The checks of modules that spirv-val does not make: uses of cooperative matrices that it accepts and devices do not,
-and work that a small module could make endless, which is counted before this package or spirv-val does it."""
+"""The checks of modules that spirv-val does not make.
+
+They find uses of cooperative matrices that spirv-val accepts and devices refuse. They also count the members of types,
+so that a small module cannot make this package or spirv-val run endlessly.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,12 @@ from .module import OP, Instruction, Module, id_positions, instruction
 from .refusal import Refused, label
 
 _MATRIX, _BITCAST = OP["OpTypeCooperativeMatrixKHR"], OP["OpBitcast"]
-#: By opcode: where the stride stands among the operands.
+# opcode -> index of the stride operand
 STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 
 
 def lint(module: Module) -> None:
-    """Raise InternalError for uses of cooperative matrices, and null integers, that spirv-val accepts and devices do
-    not."""
+    """Raise InternalError for uses of matrices and of null integers that spirv-val accepts and devices refuse."""
     items = module.instructions
     checks = _CHECKS if any(item.opcode == _MATRIX for item in items) else {}
     if not checks and not any(item.opcode == _NULL for item in items):
@@ -32,16 +34,19 @@ def lint(module: Module) -> None:
 
 
 def _check_select(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """Return the fault of an OpSelect between matrices, or None."""
     return (
         "cannot choose between cooperative matrices" if definitions[item.result_type or 0].opcode == _MATRIX else None
     )
 
 
 def _check_scale(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """Return the fault of OpMatrixTimesScalar, which is never valid in OpenCL."""
     return "needs the capability Matrix, which OpenCL does not have"
 
 
 def _check_stride(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """Return the fault of a matrix load or store whose stride is no 64-bit integer, or None."""
     at = STRIDE_AT[item.opcode]
     if at >= len(item.operands):
         return None
@@ -50,10 +55,11 @@ def _check_stride(item: Instruction, definitions: dict[int, Instruction]) -> str
 
 
 def _check_chain(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
+    """Return the fault of an access chain that indexes into a matrix or reinterprets its memory, or None."""
     kind = pointees.pointed_to(definitions, item.operands[0])
     for index in item.operands[2:]:
         if kind.opcode == _MATRIX:
-            return "reaches into a cooperative matrix"
+            return "indexes into a cooperative matrix"
         if kind.opcode == OP["OpTypeStruct"]:
             member = definitions[index]
             kind = definitions[kind.operands[member.operands[0] if member.operands else 0]]
@@ -63,7 +69,7 @@ def _check_chain(item: Instruction, definitions: dict[int, Instruction]) -> str 
 
 
 def _check_pointer(item: Instruction, definitions: dict[int, Instruction]) -> str | None:
-    """A matrix is opaque: its memory has no meaning as anything else."""
+    """Return the fault of an access to a matrix's memory through another type, or None: a matrix is opaque."""
     base = definitions[item.operands[0]]
     if base.opcode != _BITCAST:
         return None
@@ -89,7 +95,7 @@ _CHECKS = {
 
 
 _NULL, _INT = OP["OpConstantNull"], OP["OpTypeInt"]
-# What reads integers of its own, and the chains that reach members and components.
+# Instructions that need OpConstant for integers: those of matrices, and access chains.
 _READERS = frozenset(
     OP[name]
     for name in (
@@ -106,9 +112,9 @@ _READERS = frozenset(
 
 
 def write_out_zeros(items: list[Instruction]) -> bool:
-    """Replace every null integer of a module by an OpConstant of the same id. Return whether there was one.
+    """Replace every null integer of a module by an OpConstant of the same id, and return whether there was one.
 
-    An index of a structure must be an OpConstant. Consumers take no other for a use, a layout or a scope, either.
+    An index into a structure must be an OpConstant. Consumers also require one for a use, a layout or a scope.
     """
     bits: dict[int | None, int] = {}
     changed = False
@@ -139,7 +145,7 @@ def null_operand(item: Instruction, definitions: dict[int, Instruction]) -> str 
 
 
 _ARRAY, _STRUCT = OP["OpTypeArray"], OP["OpTypeStruct"]
-# Of a type, the operands that are types of parts of its values; what a pointer points to is none of them.
+# opcode of a type -> its operands that are types of parts of its values; a pointer's pointee is not a part
 _PARTS: Mapping[int, slice] = {
     _ARRAY: slice(0, 1),
     OP["OpTypeRuntimeArray"]: slice(0, 1),
@@ -147,13 +153,15 @@ _PARTS: Mapping[int, slice] = {
     OP["OpTypeMatrix"]: slice(0, 1),
     _STRUCT: slice(None),
 }
-# Ids that a module may use: those of more are taken for a mistake in the header, as by every consumer.
+# The largest accepted bound of ids. A larger bound is considered an error in the header, as by every consumer.
 MOST_IDS = 1 << 22
 
 
 def check_types(module: Module) -> None:
-    """Raises Refused for a type that contains itself, Exceeded for one of too many members. spirv-val walks through all
-    members of a type, of each member of each type."""
+    """Raise Refused for a type that contains itself, and budgets.Exceeded for a type of too many members.
+
+    spirv-val walks through all members of a type recursively, and each nested type as often as it occurs.
+    """
     if module.bound > MOST_IDS:
         raise Refused("spirv-not-supported", f"the module's bound of {module.bound} is more than {MOST_IDS} ids")
     definitions = {i.result: i for i in module.instructions if i.result is not None and i.opcode in _PARTS}
@@ -171,8 +179,10 @@ def count_parts(
     definitions: Mapping[int, Instruction],
     size: Callable[[Instruction, Sequence[int]], int],
 ) -> dict[int, int]:
-    """Return for each type the result of `size` for its parts, and 1 for a type without parts. Each type is counted
-    once. Raise Refused for types that contain themselves."""
+    """Return id -> count for each type: `size(type, counts of its parts)`, or 1 for a type outside `definitions`.
+
+    Each type is counted once. Raise Refused for types that contain themselves.
+    """
     counts: dict[int, int] = {}
     for root in roots:
         work, open_ = [root], set()

@@ -1,7 +1,7 @@
-"""Long constant arrays past LLVM's SPIR-V backend, which goes through all of them again for each function.
+"""Long constant arrays, which bypass LLVM's SPIR-V backend: it walks through all of them again for each function.
 
-The emitter takes them out of the text that it emits (`llvm_text.without_arrays`) and gives them back beside the module,
-in which they are zeros; here their elements are written into it.
+The emitter replaces their elements by zeros (`llvm_text.without_arrays`) and returns the elements beside the module.
+Here they are written back into it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,21 @@ _VARIABLE, _POINTER, _ARRAY, _NAME = OP["OpVariable"], OP["OpTypePointer"], OP["
 
 
 class Array(TypedDict):
-    """The elements of a constant: `shape` from the outermost dimension on, and in `words` those of a constant of each
-    element, innermost dimension first."""
+    """The elements of a constant array.
+
+    shape: the lengths of the dimensions, outermost first.
+    words: the words of an OpConstant for each element; the innermost dimension varies fastest.
+    """
 
     shape: list[int]
     words: list[list[int]]
 
 
 def written(spirv: bytes, arrays: Mapping[str, Array]) -> bytes | None:
-    """Return the module with the elements of these variables; None where one of them is not found as it should be.
-    Raises MalformedModule."""
+    """Return the module with the elements of these variables; None if a variable is missing or has an unexpected form.
+
+    Raise MalformedModule if `spirv` is no module.
+    """
     module = Module.parse(spirv, before_functions=True)
     functions = spirv[len(module.to_bytes()) :]
     names = {
@@ -52,7 +57,7 @@ def written(spirv: bytes, arrays: Mapping[str, Array]) -> bytes | None:
 
 
 class _Writer:
-    """What has been defined up to a point of a module."""
+    """A writer of initializers that knows the definitions up to a point of the module."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
@@ -60,13 +65,17 @@ class _Writer:
         self._constants: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def see(self, item: Instruction) -> None:
+        """Record the definition of an instruction."""
         if item.result is not None:
             self._definitions[item.result] = item
             if item.opcode == _CONSTANT and item.result_type is not None:
                 self._constants.setdefault((item.result_type, item.operands), item.result)
 
     def initializer(self, variable: Instruction, array: Array) -> list[Instruction] | None:
-        """Set the initializer of a variable; return the instructions before it, or None where it is none of zeros."""
+        """Set the initializer of a variable and return the new instructions that must precede it.
+
+        Return None if the variable's present initializer is not null, or its type is no array of these dimensions.
+        """
         types = self._types(variable, len(array["shape"]))
         null = self._definitions.get(variable.operands[1]) if len(variable.operands) > 1 else None
         if types is None or null is None or null.opcode != _NULL:
@@ -79,7 +88,10 @@ class _Writer:
         return made
 
     def _types(self, variable: Instruction, dimensions: int) -> list[int] | None:
-        """Return the types of a variable's value, of its elements and so on."""
+        """Return the types of a variable's value, of its elements, of their elements and so on.
+
+        Return None if a type that should be an array is none.
+        """
         pointer = self._definitions.get(variable.result_type or 0)
         if pointer is None or pointer.opcode != _POINTER:
             return None
@@ -92,6 +104,7 @@ class _Writer:
         return types
 
     def _constant(self, t: int, words: tuple[int, ...], made: list[Instruction]) -> int:
+        """Return the id of a constant; if it is new, append it to `made`."""
         found = self._constants.get((t, words))
         if found is None:
             found = self._constants[t, words] = self._module.new_id()
@@ -99,6 +112,7 @@ class _Writer:
         return found
 
     def _composite(self, t: int, parts: Iterable[int], made: list[Instruction]) -> int:
+        """Append an OpConstantComposite to `made` and return its id."""
         made.append(Instruction(_COMPOSITE, tuple(parts), t, self._module.new_id()))
         result = made[-1].result
         assert result is not None

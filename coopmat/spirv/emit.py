@@ -1,7 +1,7 @@
-"""LLVM IR text to a SPIR-V binary, each emission in a clean process of its own.
+"""The compilation of LLVM IR text to a SPIR-V binary, in a clean process for each emission.
 
-The user's process never loads LLVM: it talks to the emitter (`emitter.py`), a small process that is started on
-first use and ends when its pipe closes. A crash of the backend there is an InternalError here.
+The user's process never loads LLVM. It sends requests to the emitter (`emitter.py`), a small process that starts at the
+first emission and ends when its pipe closes. A crash of the backend there raises InternalError here.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 _SCRIPT = Path(emitter.__file__)
 _CAN_FORK = hasattr(os, "fork")
 _SHOWN_LINES = 40
-# Without it the backend drops nsw and nuw; from SPIR-V 1.4 on the module does not need to name it (`legalize`).
+# Without this extension the backend drops nsw and nuw. From SPIR-V 1.4 on the module need not declare it: `legalize`
+# removes the declaration.
 WRAP_EXTENSION = "SPV_KHR_no_integer_wrap_decoration"
-# What the emitter may take beyond a request's own timeout before it counts as hung.
+# Seconds that the emitter may take beyond the timeout of a request before it counts as hung.
 _GRACE = 10.0
 
 
@@ -37,11 +38,13 @@ _GRACE = 10.0
 class EmitOptions:
     """The options of an emission.
 
-    `spirv_version` is the header's, and the triple's suffix. `extensions` are SPIR-V extension names; the backend
-    refuses what it would need and does not find there. `passes` runs on the module first: "none"; "sroa" or "unroll"
-    (short loops, too), which are right for modules with cooperative-matrix values; or a level of LLVM's own pipeline
-    without its vectorisers. `want` is a subset of {"spirv", "llvm_ir"}.
-    `timeout` is in seconds, by default the budget's.
+    spirv_version: the version in the module's header, and the suffix of the target triple.
+    extensions: names of SPIR-V extensions. The backend refuses IR that needs an extension that is not listed.
+    passes: the optimisation before emission: "none"; "sroa" or "unroll" (which also unrolls short loops), both valid
+        for modules with cooperative-matrix values; or a level of LLVM's pipeline ("O1" to "O3") without its
+        vectorizers.
+    want: the outputs to return, a subset of {"spirv", "llvm_ir"}.
+    timeout: in seconds; None means the budget "emitter-seconds".
     """
 
     spirv_version: str = "1.4"
@@ -58,14 +61,18 @@ class EmitOptions:
 
     @property
     def triple(self) -> str:
+        """The target triple, whose suffix is the SPIR-V version."""
         return f"spirv64v{self.spirv_version}-unknown-unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class EmitResult:
-    """The outputs that the request named (None otherwise); `llvm_ir` is the text after the passes. `seconds` per step.
+    """The result of an emission: the requested outputs, and None for each output that was not requested.
 
-    `passes` is the chain that ran in the end: less than requested where that would have left types which SPIR-V lacks.
+    llvm_ir: the text after the passes.
+    passes: the pipeline that produced the result. If the requested pipeline left types that SPIR-V lacks, a weaker
+        pipeline.
+    seconds: name of the step -> its duration.
     """
 
     spirv: bytes | None
@@ -75,10 +82,11 @@ class EmitResult:
 
 
 def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
-    """Compile LLVM IR text. Raises InternalError where LLVM refuses the text or dies, budgets.Exceeded where it takes
-    too long or too much memory. What would grow beyond a budget is neither inlined nor unrolled (`growth`).
+    """Compile LLVM IR text to the outputs that `options.want` names.
 
-    Thread-safe and fork-safe; the same text and options give the same bytes.
+    Functions and loops that would exceed a budget of growth are neither inlined nor unrolled (see `growth`). The
+    function is thread-safe and fork-safe. The same text and options give the same bytes. Raise InternalError if LLVM
+    refuses the text or crashes, and budgets.Exceeded if LLVM takes too much time or memory.
     """
     options = options or EmitOptions()
     request: emitter.Request = {
@@ -95,7 +103,8 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
     text = ir_text.encode()
     fields, blobs = _answer(request, text)
     if "died" in fields and options.passes.startswith("O"):
-        # Of its optimiser, as of rows of blocks that do not converge: what is not optimised is right, too.
+        # LLVM's optimiser crashed, as it does on rows of blocks whose analysis does not converge. Unoptimised code is
+        # correct too.
         unoptimised, blobs = _answer({**request, "passes": "none"}, text)
         fields = unoptimised if "died" not in unoptimised and "error" not in unoptimised else fields
     _raise_failure(fields, ir_text)
@@ -116,24 +125,27 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
 
 
 def _answer(request: emitter.Request, text: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """Return the fields and blobs of the emitter's response. Raise budgets.Exceeded."""
+    """Return the fields and the blobs of the emitter's response; raise budgets.Exceeded if a budget ran out."""
     fields, blobs = _emitter.request(request, text) if _CAN_FORK else _request_once(request, text)
     _check_budgets(fields)
     return fields, blobs
 
 
 class _Limits(TypedDict):
+    """The limits of a request."""
+
     timeout: float
     megabytes: int
 
 
 def _limits(options: EmitOptions) -> _Limits:
+    """Return the limits of time (seconds) and memory (megabytes) for a request."""
     seconds = budgets.limit("emitter-seconds") if options.timeout is None else options.timeout
     return {"timeout": seconds, "megabytes": budgets.limit("emitter-megabytes")}
 
 
 def _check_budgets(fields: dict[str, Any]) -> None:
-    """Raise Exceeded where the emitter ran out of its time or memory."""
+    """Raise budgets.Exceeded if the emitter ran out of time or memory."""
     if fields.get("late"):
         raise budgets.Exceeded("emitter-seconds", "LLVM")
     if "died" in fields and OUT_OF_MEMORY.search(fields["stderr"].encode()):
@@ -141,7 +153,11 @@ def _check_budgets(fields: dict[str, Any]) -> None:
 
 
 class RefusedIR(Exception):
-    """LLVM does not read a text. `line` and `column` count from 1, 0: unknown; `context` is the line it shows."""
+    """An error that LLVM reports when it parses or verifies a text.
+
+    line, column: the position, counted from 1; 0 if unknown.
+    context: the line of IR that LLVM quotes.
+    """
 
     def __init__(self, message: str, line: int = 0, column: int = 0, context: str = "") -> None:
         super().__init__(message)
@@ -149,7 +165,10 @@ class RefusedIR(Exception):
 
 
 def reprint(ir_text: str, options: EmitOptions | None = None) -> str:
-    """The text as LLVM reads and prints it, checked by its verifier. Raises RefusedIR, budgets.Exceeded."""
+    """Return the text as LLVM parses and prints it, after its verifier has accepted it.
+
+    Raise RefusedIR if LLVM refuses the text, and budgets.Exceeded if a budget ran out.
+    """
     options = options or EmitOptions()
     request: emitter.Request = {
         "triple": options.triple,
@@ -172,22 +191,23 @@ _REFUSAL = re.compile(r"<string>:(\d+):(\d+): (?:error: )?(.*)\n?(.*)")
 
 
 def _refusal(message: str) -> RefusedIR:
+    """Return the error for a message of LLVM's parser or verifier."""
     match = _REFUSAL.search(message)
     if match is None:
-        # The verifier says what is wrong, then shows instructions.
+        # The verifier prints the fault first, then the instructions concerned.
         lines = message.strip().splitlines() or ["LLVM does not say why"]
         return RefusedIR(lines[0], context=lines[1] if len(lines) > 1 else "")
     return RefusedIR(match[3], int(match[1]), int(match[2]), match[4])
 
 
 def start() -> None:
-    """Start the emitter now, so that it warms up while the caller does something else. Costs about 2 ms."""
+    """Start the emitter in advance, so that it loads LLVM while the caller does other work; this takes about 2 ms."""
     if _CAN_FORK:
         _emitter.start()
 
 
 def stop() -> None:
-    """End the emitter, which gives its memory back; the next emission starts another."""
+    """Stop the emitter, which frees its memory; the next emission starts a new one."""
     with _emitter._lock:
         _emitter.stop()
 
@@ -196,22 +216,27 @@ def stop() -> None:
 
 
 def _raise_failure(fields: dict[str, Any], ir_text: str) -> None:
+    """Raise InternalError if the emitter's response reports a crash or an error."""
     if "died" in fields or "error" in fields:
         raise _error(fields, ir_text)
 
 
 def _error(fields: dict[str, Any], ir_text: str) -> InternalError:
+    """Return the InternalError for a response that reports a crash or an error."""
     if "error" in fields:
         message, output = "LLVM refused the IR", fields["error"]
     else:
         message, output = f"LLVM {fields['died']}", fields["stderr"]
     lines = [line for line in output.splitlines() if line.strip()]
-    output = "\n".join(lines[:8]) or "(it said nothing)"
+    output = "\n".join(lines[:8]) or "(LLVM printed nothing)"
     return InternalError(message, f"{output}\nwhile compiling:\n{_excerpt(output + fields.get('stderr', ''), ir_text)}")
 
 
 def _excerpt(message: str, ir_text: str) -> str:
-    """The lines of the IR that the message is about: around the line or in the function it names, else the first."""
+    """Return up to 40 numbered lines of the IR around the line, or from the function, that LLVM's message names.
+
+    If the message names neither, return the first lines.
+    """
     lines = ir_text.splitlines()
     first = 0
     if match := re.search(r"<string>:(\d+):", message):
@@ -228,18 +253,19 @@ def _excerpt(message: str, ir_text: str) -> str:
 
 
 class _Lost(Exception):
-    """The emitter is gone or does not answer."""
+    """An error that says that the emitter has ended or does not answer; the text continues "the process ..."."""
 
 
 def _command(mode: str) -> list[str]:
+    """Return the command line of the emitter in the mode "serve" or "once"."""
     if not sys.executable:
         raise InternalError("cannot emit SPIR-V: sys.executable does not name the Python interpreter")
-    # -I -S: the emitter gets this process's import path as it is, and saves the time of building one.
+    # With -I -S the emitter skips building an import path, which saves time; it receives the path of this process.
     return [sys.executable, "-I", "-S", str(_SCRIPT), mode, *(str(Path(entry or ".").absolute()) for entry in sys.path)]
 
 
 def _request_once(request: emitter.Request, text: bytes) -> tuple[Any, list[bytes]]:
-    """Start a process for one request, where the system cannot fork."""
+    """Answer a request with a new process, for systems that cannot fork."""
     parts: list[bytes] = []
     emitter.write_message(parts.append, request, text)
     try:
@@ -262,12 +288,13 @@ def _request_once(request: emitter.Request, text: bytes) -> tuple[Any, list[byte
 
 
 class _Emitter(ChildProcess):
-    """The client's end of one emitter process; requests of several threads queue."""
+    """The client of one emitter process; requests of several threads are answered one after another."""
 
     def _command(self) -> list[str]:
         return _command("serve")
 
     def request(self, request: emitter.Request, text: bytes) -> tuple[Any, list[bytes]]:
+        """Send a request and return the response; if the emitter has ended, start another and try once more."""
         with self._lock:
             for attempt in range(2):
                 process = self._ensure()
@@ -283,6 +310,7 @@ class _Emitter(ChildProcess):
     def _exchange(
         self, process: subprocess.Popen[bytes], request: emitter.Request, text: bytes
     ) -> tuple[Any, list[bytes]]:
+        """Write a request and read its response; raise _Lost if the process has ended or does not answer in time."""
         assert process.stdin is not None and process.stdout is not None
         deadline = time.monotonic() + request["timeout"] + _GRACE
         output, answers = process.stdin.fileno(), process.stdout.fileno()

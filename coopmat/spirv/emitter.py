@@ -1,14 +1,14 @@
-"""The emitter: a small warm process that forks once per emission. Runs as a script; nothing imports it for use.
+"""The emitter: a small process that loads LLVM once and forks for each emission. It runs as a script.
 
-LLVM's SPIR-V backend is right only the first time in a process and may end the process on bad input, so every
-request is compiled in a fork of this one, which never emits. The next fork is made while nobody waits, with a machine
-as the last request wanted. It knows only llvmlite, the standard library and `llvm_text.py`.
+A second emission in one process can be wrong, and LLVM's SPIR-V backend may end the process on bad input. Each request
+is therefore compiled in a fork of this process, which never emits. While it is idle, the emitter prepares the next
+fork, with the target machine of the last request. It imports only llvmlite, the standard library and `llvm_text.py`.
 
     emitter.py serve|once PATH...        PATH... becomes sys.path
 
-One message each way, request and response alike: a 4-byte length, a JSON object of that length, then the blobs
-whose lengths stand in its "blobs". Requests hold one blob, the LLVM IR; see `Request` for the other fields.
-`serve` answers requests on stdin until it closes; `once` answers one in this process, for systems without fork.
+Requests and responses have the same format: a 4-byte length, a JSON object of that length, then the blobs, whose
+lengths are listed in the object's "blobs". A request has one blob, the LLVM IR; see `Request` for its other fields.
+`serve` answers requests on stdin until it closes. `once` answers one request in this process, for systems without fork.
 """
 
 from __future__ import annotations
@@ -30,18 +30,27 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 if TYPE_CHECKING or __name__ != "__main__":
     from coopmat.spirv import llvm_text
 else:
-    # The file beside: with the package around it, it takes ten times as long to import.
+    # Import the file from this directory: to import it as part of the package takes ten times as long.
     sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120 (pathlib is slow to import)
     import llvm_text
 
-# Room enough for LLVM's message and the head of its stack dump.
+# In bytes: enough for LLVM's message and the beginning of its stack dump.
 _MAX_STDERR = 16384
 _CHILD_FAILED = 70
 
 
 class Request(TypedDict):
-    """`timeout` is in seconds, `megabytes` those of the address space; `want` holds "spirv", "llvm_ir" or both.
-    `cuts_arrays`: the elements of long arrays are not emitted, but given back in "arrays" (`constant_arrays`)."""
+    """The fields of a request.
+
+    triple: the target triple, with the SPIR-V version.
+    extensions: the SPIR-V extensions that the backend may use.
+    passes: a key of `llvm_text.CHAINS`, or "print", which only verifies and prints the text.
+    want: "spirv", "llvm_ir" or both.
+    cuts_arrays: whether the elements of long arrays are left out of the module and returned in "arrays"
+        (`constant_arrays`).
+    timeout: in seconds.
+    megabytes: the limit of the address space.
+    """
 
     triple: str
     extensions: list[str]
@@ -53,17 +62,22 @@ class Request(TypedDict):
 
 
 def write_message(write: Callable[[bytes], object], fields: Any, *blobs: bytes) -> None:
+    """Write a request or a response: the fields as JSON, then the blobs."""
     head = json.dumps({**fields, "blobs": [len(blob) for blob in blobs]}).encode()
     write(b"".join([struct.pack("<I", len(head)), head, *blobs]))
 
 
 def read_message(read: Callable[[int], bytes]) -> tuple[Any, list[bytes]]:
-    """`read(n)` returns exactly n bytes or raises EOFError."""
+    """Read a request or a response: return its fields and its blobs.
+
+    `read(n)` must return exactly n bytes or raise EOFError.
+    """
     fields = json.loads(read(struct.unpack("<I", read(4))[0]))
     return fields, [read(length) for length in fields["blobs"]]
 
 
 def _read(count: int, file: int = 0) -> bytes:
+    """Read exactly `count` bytes from a file descriptor; raise EOFError if the file ends before."""
     parts = []
     while count:
         part = os.read(file, min(count, 1 << 20))
@@ -75,14 +89,16 @@ def _read(count: int, file: int = 0) -> bytes:
 
 
 def write_all(fd: int, data: bytes) -> None:
+    """Write all bytes of `data` to a file descriptor."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
 
 
-# LLVM's pipelines assume that odd widths and vectors are legal or get legalised; the SPIR-V backend has 8, 16, 32 and
-# 64 bits, vectors of 2, 3, 4, 8 and 16, and silently does an i33 as an i64. These options stop what makes such types,
-# and one lets names be long: LLVM cuts them at 1,024 bytes, and then takes those that are alike so far for one.
+# LLVM's pipelines assume that odd widths and vectors are legal or get legalized. The SPIR-V backend has integers of 8,
+# 16, 32 and 64 bits and vectors of 2, 3, 4, 8 and 16 components. It silently compiles an i33 as an i64. These options
+# disable the transformations that make such types. The last option permits long names: LLVM cuts names at 1,024 bytes
+# and then confuses those with an equal beginning.
 LLVM_OPTIONS = (
     "--replexitval=never",  # closed forms of loops multiply in i33 and wider
     "--enable-gvn-memdep=false",  # a load forwarded from a wider store becomes a shift of an i512
@@ -95,17 +111,20 @@ LLVM_OPTIONS = (
 
 
 def _target_machine(triple: str, extensions: list[str]) -> Any:
+    """Return LLVM's target machine for a triple, with these SPIR-V extensions enabled."""
     import llvmlite.binding as llvm
 
     if extensions:
-        # The last option replaces the list, so that it is one option for all of them.
+        # `--spirv-ext` replaces the list of extensions, hence one option for all of them.
         llvm.set_option("emitter", "--spirv-ext=" + ",".join("+" + name for name in extensions))
     return llvm.Target.from_triple(triple).create_target_machine(opt=0)
 
 
 def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[str, Any], list[bytes]]:
-    """The response's fields and blobs: SPIR-V, LLVM IR (each empty where it is not wanted). `machine`: if it was made
-    before."""
+    """Compile the text of a request: return the fields of the response and the blobs [SPIR-V, LLVM IR].
+
+    An output that was not requested is an empty blob. `machine` is a target machine made in advance, or None.
+    """
     import llvmlite.binding as llvm
 
     laps = _Laps()
@@ -131,8 +150,10 @@ def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[s
 
 
 def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Laps) -> tuple[Any, str, str]:
-    """Run the request's passes, and if their result has types that SPIR-V lacks, the next ones of their chain. Return
-    the module, its text, and the passes that were run. Raises ValueError if no pipeline of the chain suffices."""
+    """Run the pipelines of the request's chain until the result has only types that SPIR-V has.
+
+    Return the module, its text, and the pipeline that was run. Raise ValueError if no pipeline of the chain suffices.
+    """
     import llvmlite.binding as llvm
 
     chain = llvm_text.CHAINS[request["passes"]]
@@ -150,7 +171,7 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
         ir = str(module) if changed else prepared
         illegal = llvm_text.illegal_types(ir)
         laps.end("check")
-        # The last of the chain is taken as it is.
+        # The last attempt of the chain is accepted even if its text matches NOT_FOR_THE_BACKEND.
         if (
             not illegal
             and prepare is not llvm_text.apart
@@ -163,7 +184,7 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
 
 
 def _parsed(text: str) -> Any:
-    """The module, verified."""
+    """Parse and verify a text, and return the module."""
     import llvmlite.binding as llvm
 
     module = llvm.parse_assembly(text, llvm.create_context())
@@ -172,11 +193,14 @@ def _parsed(text: str) -> Any:
 
 
 class _Laps:
+    """A stopwatch that adds up the seconds of each named step."""
+
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
     def end(self, step: str) -> None:
+        """Add the time since the last call to the step `step`."""
         now = time.perf_counter()
         self.seconds[step] = self.seconds.get(step, 0.0) + now - self._last
         self._last = now
@@ -186,14 +210,15 @@ _TARGET_LINE = re.compile(r"^target (?:datalayout|triple) = .*$", re.MULTILINE)
 
 
 def _with_target(text: str, triple: str, layout: str) -> str:
-    """Set triple and data layout in the text: the parser takes default alignments from them.
+    """Set the triple and the data layout in the text, because the parser takes default alignments from them.
 
-    On the first line, so that the line numbers in LLVM's messages stay those of the caller's text.
+    They are put on the first line, so that line numbers in LLVM's messages refer to the caller's text.
     """
     return f'target datalayout = "{layout}" target triple = "{triple}" ' + _TARGET_LINE.sub("", text)
 
 
 def _run_passes(module: Any, machine: Any, passes: str) -> None:
+    """Run a pipeline ("sroa", "unroll", "inline", "O1", "O2" or "O3") on the module."""
     import llvmlite.binding as llvm
 
     options = llvm.create_pipeline_tuning_options(int(passes[1]) if passes.startswith("O") else 0)
@@ -206,7 +231,8 @@ def _run_passes(module: Any, machine: Any, passes: str) -> None:
     else:
         manager = llvm.create_new_module_pass_manager()
         if passes == "unroll":
-            # Loops over tiles of a kernel. An operation on matrices counts as a call, and is much more than that.
+            # Limit the unrolling of loops over tiles: LLVM counts a matrix operation as a call, but its code is much
+            # longer.
             llvm.set_option("emitter", "--unroll-full-max-count=4")
             manager.add_sroa_pass()
             manager.add_loop_rotate_pass()
@@ -223,6 +249,7 @@ def _run_passes(module: Any, machine: Any, passes: str) -> None:
 
 
 def _answer(request: Request, text: bytes, write: Callable[[bytes], object], machine: Any = None) -> None:
+    """Compile a request in this process and write the response, also if LLVM reports an error or memory runs out."""
     try:
         fields, blobs = compile_ir(request, text.decode(), machine)
     except MemoryError:
@@ -233,7 +260,10 @@ def _answer(request: Request, text: bytes, write: Callable[[bytes], object], mac
 
 
 class _Fork:
-    """A fork of this process that compiles one request, most likely for a triple with some extensions, and ends."""
+    """A fork of the emitter that compiles one request and ends.
+
+    Its target machine is made in advance for the expected triple and extensions.
+    """
 
     def __init__(self, triple: str, extensions: list[str], answers: int) -> None:
         self.target = triple, extensions
@@ -249,7 +279,7 @@ class _Fork:
         os.close(tell)
 
     def _run(self, take: int, tell: int) -> NoReturn:
-        """In the fork: compile, write the response to a file, say so, and leave without any clean-up."""
+        """Run in the fork: compile the request, write the response to a file, signal that, exit without clean-up."""
         import resource
 
         status = _CHILD_FAILED
@@ -261,12 +291,12 @@ class _Fork:
             try:
                 machine = _target_machine(*self.target)
             except Exception:
-                machine = None  # tried again, and told, with the request
+                machine = None  # the request makes the machine again and reports the error
             try:
                 request, (text,) = read_message(lambda count: _read(count, take))
             except EOFError:
-                os._exit(0)  # not needed
-            # No core file from a crash; and an end, should the emitter be gone before it can set one.
+                os._exit(0)  # the fork is not needed
+            # Disable core files. Limit the CPU time, in case the emitter ends before it can stop this fork.
             limits = (
                 (resource.RLIMIT_CORE, 0),
                 (resource.RLIMIT_CPU, int(request["timeout"]) + 1),
@@ -286,18 +316,18 @@ class _Fork:
             os._exit(status)
 
     def is_over(self) -> bool:
-        """Tell whether the fork was killed while it waited, as where memory ran out."""
+        """Return whether the fork ended while it waited; the system may kill it when memory runs out."""
         return bool(select.select([self._done], [], [], 0)[0])
 
     def answer(self, request: Request, text: bytes, write: Callable[[bytes], object]) -> bool:
-        """Write the response to a request, and return True; or return False where our user is gone."""
-        with contextlib.suppress(BrokenPipeError):  # where it died, it says of what below
+        """Write the response to a request and return True; return False if the client is gone."""
+        with contextlib.suppress(BrokenPipeError):  # the cause of the fork's death is reported below
             write_message(lambda data: write_all(self._give, data), request, text)
-        # `done` has a byte or its end when the child is; stdin has its end when our user is.
+        # `_done` becomes readable when the fork has answered or died; stdin becomes readable when the client is gone.
         ready, _, _ = select.select([self._done, 0], [], [], request["timeout"])
         is_over = self._done in ready
         if is_over and os.read(self._done, 1):
-            # Before it has given back its memory, which takes as long as a small emission.
+            # Answer before the fork has freed its memory, which takes as long as a small emission.
             write(os.pread(self._response.fileno(), os.fstat(self._response.fileno()).st_size, 0))
             self.end()
             return True
@@ -311,7 +341,7 @@ class _Fork:
         return True
 
     def end(self, kill: bool = False) -> int:
-        """Wait for the fork's end, and return its status."""
+        """Kill the fork if `kill` is set, wait for its end, and return its status."""
         if kill:
             os.kill(self._pid, signal.SIGKILL)
         os.close(self._give)
@@ -320,6 +350,8 @@ class _Fork:
 
 
 def _serve(answers: int) -> None:
+    """Answer requests from stdin until it ends, each with a fork that was prepared after the last request."""
+
     def write(data: bytes) -> None:
         write_all(answers, data)
 
@@ -330,7 +362,7 @@ def _serve(answers: int) -> None:
         except EOFError:
             return
         target = request["triple"], request["extensions"]
-        # One for other extensions takes the option again; it cannot be taken back.
+        # A fork for other extensions can still set them; but it cannot unset them for a request without extensions.
         if fork is None or fork.is_over() or not (fork.target == target or target[1]):
             if fork is not None:
                 fork.end()
@@ -341,13 +373,14 @@ def _serve(answers: int) -> None:
 
 
 def _death(status: int) -> str:
+    """Return the sentence about a process that ended with this wait status."""
     if os.WIFSIGNALED(status):
         return f"died with {signal.Signals(os.WTERMSIG(status)).name}"
     return f"exited with status {os.WEXITSTATUS(status)}"
 
 
 def _warm_up() -> None:
-    """Touch what every request needs, so that the forks find it done. Never emits."""
+    """Initialize LLVM once, so that the forks inherit the result; emit nothing."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
@@ -367,8 +400,10 @@ define spir_func float @f(ptr addrspace(1) %p, i64 %i) {
 
 
 def main(mode: str, path: list[str]) -> None:
+    """Run the emitter in the mode "serve" or "once", with `path` as the import path."""
     sys.path[:] = path
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for our user's process; we end with its pipe
+    # Ctrl-C ends the client's process, and then this process ends with its pipe
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _warm_up()
     answers = os.dup(1)
     os.dup2(2, 1)

@@ -1,8 +1,8 @@
-"""Get spirv-tools privately, without root: a newer suite's package from the mirrors of the machine's own apt.
+"""The private installation of spirv-tools without root rights, from a newer suite of the machine's apt mirrors.
 
-apt-get runs with its state, cache and sources in a temporary directory, so nothing of the machine's is touched;
-the sources are the machine's own with the suite replaced and their keys kept, so apt checks every signature. The
-programs come with the libc of their suite and run through its dynamic loader (`tools.SpirvTools.command`).
+apt-get runs with its state, cache and sources in a temporary directory, so that the machine's are not changed. The
+sources are the machine's with another suite and the same keys, so that apt checks every signature. The programs come
+with the libc of their suite and run through its dynamic loader (`tools.SpirvTools.command`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from coopmat.spirv.tools import PROGRAMS, SpirvTools, private_directories
 
-# The newest first: spirv-val learns extensions with every release.
+# distribution -> its suites, newest first, because each release of spirv-val knows more extensions
 SUITES = {
     "debian": ("testing", "unstable", "forky", "trixie"),
     "ubuntu": ("devel", "resolute", "questing"),
@@ -62,7 +62,7 @@ APT::Get::AllowUnauthenticated "false";
 
 
 class FetchError(Exception):
-    """spirv-tools could not be got here; str() says why and what to install instead."""
+    """An error: spirv-tools could not be installed; str() is the reason and what to install instead."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -73,7 +73,7 @@ class FetchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One package source of apt: base addresses, suite, components, and `signed_by` as deb822 has it."""
+    """One package source of apt; `signed_by` is the field Signed-By in deb822 format."""
 
     uris: str
     suite: str
@@ -81,6 +81,7 @@ class Source:
     signed_by: str = ""
 
     def deb822(self) -> str:
+        """Return the source as a deb822 stanza."""
         fields = {"Types": "deb", "URIs": self.uris, "Suites": self.suite, "Components": " ".join(self.components)}
         if self.signed_by:
             fields["Signed-By"] = self.signed_by
@@ -88,7 +89,7 @@ class Source:
 
 
 def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[Source]:
-    """The distribution's own binary sources: sources.list, *.list and *.sources, in apt's order."""
+    """Return the distribution's binary sources from sources.list, *.list and *.sources, in apt's order."""
     parts = etc_apt / "sources.list.d"
     files = [etc_apt / "sources.list", *sorted(parts.glob("*.list")), *sorted(parts.glob("*.sources"))]
     sources: dict[Source, None] = {}
@@ -98,7 +99,7 @@ def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[Source]:
         except OSError:
             continue
         for source in _deb822(text) if path.suffix == ".sources" else _one_line(text):
-            # -updates, -security and flat repositories have no newer suite that would hold spirv-tools.
+            # Skip -updates, -security and flat repositories: they have no newer suite with spirv-tools.
             if "main" in source.components and not re.search(r"[-/]", source.suite):
                 sources[source] = None
     return list(sources)
@@ -108,6 +109,7 @@ _ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?
 
 
 def _one_line(text: str) -> Iterator[Source]:
+    """Yield the sources of a file in the one-line format."""
     for line in text.splitlines():
         if match := _ONE_LINE.match(line.strip()):
             options = dict(option.partition("=")[::2] for option in (match["options"] or "").split())
@@ -116,9 +118,10 @@ def _one_line(text: str) -> Iterator[Source]:
 
 
 def _deb822(text: str) -> Iterator[Source]:
+    """Yield the enabled binary sources of a file in the deb822 format."""
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for stanza in re.split(r"\n\s*\n", lines):
-        # A continuation line starts with a blank; Signed-By may hold a whole key that way.
+        # A continuation line starts with a blank. Signed-By may contain a whole key in such lines.
         pairs = re.findall(r"^([\w-]+):[ \t]*(.*(?:\n[ \t].*)*)", stanza, re.MULTILINE)
         fields = {key.lower(): value.strip() for key, value in pairs}
         if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() in ("no", "false", "0"):
@@ -129,7 +132,7 @@ def _deb822(text: str) -> Iterator[Source]:
 
 
 def newer_suites(os_release: Path = Path("/etc/os-release")) -> tuple[str, ...]:
-    """The suites to try on this distribution. Empty where it is neither Debian nor Ubuntu nor made from them."""
+    """Return the suites to try on this distribution; empty unless it is Debian, Ubuntu or a derivative."""
     try:
         text = os_release.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -140,15 +143,16 @@ def newer_suites(os_release: Path = Path("/etc/os-release")) -> tuple[str, ...]:
 
 
 def default_directory() -> Path:
-    """The private directory of the virtual environment if we are in one, else of the user."""
+    """Return the private directory of the active virtual environment if it is writable, otherwise the user's."""
     environment, user = private_directories()
     return environment if sys.prefix != sys.base_prefix and os.access(sys.prefix, os.W_OK) else user
 
 
 def install(directory: Path | None = None) -> Path:
-    """Get the programs into `directory` (default: `default_directory()`) and return it; does nothing if they are there.
+    """Install the programs into `directory` (default: `default_directory()`) and return it.
 
-    Needs apt-get, dpkg-deb and the network; no root rights. Raises FetchError.
+    If they work already, do nothing. This needs apt-get, dpkg-deb and the network, but no root rights. Raise FetchError
+    if the installation fails.
     """
     target = directory or default_directory()
     if _works(target):
@@ -168,7 +172,8 @@ def install(directory: Path | None = None) -> Path:
 
 
 def _install(work: Path, target: Path, sources: list[Source]) -> Path:
-    # As root, apt downloads as the user _apt, who must be able to pass.
+    """Install the first source's programs that work into `target`; raise FetchError if none does."""
+    # If run as root, apt downloads as the user _apt, who must be able to enter the directory.
     work.chmod(0o711)
     failures: list[str] = []
     for number, source in enumerate(sources):
@@ -185,17 +190,18 @@ def _install(work: Path, target: Path, sources: list[Source]) -> Path:
             continue
         _move(tree, target, work / "old")
         return target
-    raise FetchError("no newer spirv-tools could be got with apt (" + "; ".join(dict.fromkeys(failures)) + ")")
+    raise FetchError("apt could install no newer spirv-tools (" + "; ".join(dict.fromkeys(failures)) + ")")
 
 
 def _download(work: Path, source: Source) -> None:
+    """Download the packages of a source into `work`/debs; raise SubprocessError if apt fails."""
     for name in ("state", "lists", "cache", "tmp", "debs"):
         (work / name).mkdir()
     (work / "tmp").chmod(0o1777)
     (work / "coopmat.sources").write_text(source.deb822(), encoding="utf-8")
     conf = work / "apt.conf"
     conf.write_text(_APT_CONF.format(work=work), encoding="utf-8")
-    # --config-file is read after the machine's own configuration (its proxies are kept) and so wins over it.
+    # apt reads --config-file after the machine's configuration: its settings win, and the machine's proxies are kept.
     apt = ["apt-get", "--quiet", f"--config-file={conf}"]
     environment = {**os.environ, "TMPDIR": str(work / "tmp"), "LC_ALL": "C", "HOME": str(work)}
     for arguments, place in ((["update"], work), (["download", *PACKAGES], work / "debs")):
@@ -203,6 +209,7 @@ def _download(work: Path, source: Source) -> None:
 
 
 def _unpack(work: Path) -> Path:
+    """Extract the programs and libraries from the packages; return the directory with bin/ and lib/."""
     tree, result = work / "tree", work / "made"
     for package in sorted((work / "debs").glob("*.deb")):
         _run(["dpkg-deb", "--extract", str(package), str(tree)], work, None)
@@ -210,41 +217,44 @@ def _unpack(work: Path) -> Path:
     (result / "lib").mkdir()
     result.chmod(0o755)
     for path in (tree / "usr" / "bin" / program for program in PROGRAMS):
-        if path.is_file():  # _works() notices what is missing
+        if path.is_file():  # _works() detects a missing program
             shutil.copy(path, result / "bin")
     for pattern in LIBRARIES:
         for path in sorted(tree.rglob(pattern)):
-            # The loader of libc6 is a link, absolute in some suites, to a file that the same pattern finds.
+            # The loader of libc6 is a link to a file that the same pattern finds; in some suites it is absolute.
             if path.is_file() and not path.parent.name.startswith("gdb") and path.suffix != ".py":
                 shutil.copy(path, result / "lib")
     return result
 
 
 def _works(directory: Path) -> bool:
+    """Return whether all programs are in the directory's bin/ and the set is usable."""
     tools = SpirvTools.at(directory)
     complete = all((directory / "bin" / program).is_file() for program in PROGRAMS)
     return complete and tools is not None and tools.is_able()
 
 
 def _move(tree: Path, target: Path, old: Path) -> None:
-    """Put `made` in place by renaming: who looks finds the old tree, none, or the whole new one."""
+    """Replace `target` by `tree`, by renaming: other processes find the old tree, none, or the complete new one."""
     if not _works(target):
         with suppress(FileNotFoundError):
             target.rename(old)
     try:
         tree.rename(target)
     except OSError:
-        if not _works(target):  # otherwise another process was faster, with the same result
+        if not _works(target):  # another process installed the same tree first
             raise
 
 
 def _run(command: list[str], place: Path, environment: dict[str, str] | None) -> None:
+    """Run a command in the directory `place`; raise SubprocessError if it fails or takes too long."""
     subprocess.run(
         command, cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT, check=True
     )
 
 
 def _reason(error: subprocess.SubprocessError) -> str:
+    """Return apt's error message, or the text of the exception."""
     if isinstance(error, subprocess.CalledProcessError):
         lines = (error.stderr or b"").decode(errors="replace").splitlines()
         return next((line for line in lines if line.startswith("E:")), f"{error.cmd[0]} failed")

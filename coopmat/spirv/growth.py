@@ -1,12 +1,11 @@
-"""The growth of modules under optimisation: functions that must be inlined and loops that must be unrolled, inside one
-another, from which LLVM would make much.
+"""Limits for the growth of a module under optimisation, by nested forced inlining and forced unrolling.
 
-    text = bounded(text, 400_000, 1000, 2000)   # the same module, in which this is held back where it makes more
+    text = bounded(text, 400_000, 1000, 2000)   # the same module, within these limits
 
-LLVM takes more than proportional time for the functions that come of it, and time that grows with the square of their
-loops, one after another (3,000 take 26 s), and of their conditional branches (3,000 in a loop take 8 to 13 s, and an
-assertion ends its work where they ask the same). Of what is held back a device's compiler may still do what it finds
-right: LLVM's SPIR-V says nothing of it.
+LLVM's time grows faster than the size of the resulting functions. It grows with the square of the number of loops in
+sequence: 3,000 loops take 26 s. It also grows with conditional branches: 3,000 in a loop take 8 to 13 s, and if they
+all test the same condition, an assertion fails. SPIR-V does not record these limits, so a device's compiler may still
+inline and unroll.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 
 from coopmat.spirv import llvm_text
 
-# Of the parameters of `bounded`.
+# The budgets for the parameters `instructions`, `loops` and `branches` of `bounded`.
 BUDGETS = ("inlined-instructions", "optimised-loops", "optimised-branches")
 
 _CALL = re.compile(r"\bcall\b[^@\n]*@(?:\"([^\"\n]*)\"|([-\w.$]+))\(")
@@ -32,18 +31,21 @@ _UNROLL = re.compile(rf"(?<=!\"llvm\.loop\.unroll\.){_HOW}")
 _GROUP = re.compile(r"^(attributes #(\d+) = \{.*?) alwaysinline\b", re.MULTILINE)
 _TARGET = re.compile(r"\blabel %(?:\"([^\"\n]*)\"|([-\w.$]+))")
 _MOST = 1 << 62
-# LLVM inlines of itself what it estimates at up to 225, an instruction at about 5.
+# LLVM inlines functions up to an estimated cost of 225, and an instruction costs about 5.
 _SMALL = 60
-# What a call that is inlined costs LLVM besides the function's own instructions: copies and variables to dissolve, of
-# which it takes more than proportional time (measured: 3,000 calls of functions of six instructions take as long as two
-# million instructions without).
+# The cost of an inlined call besides the callee's instructions: copies, and variables that SROA must dissolve. LLVM's
+# time for these grows faster than their number. Measured: 3,000 calls of functions of six instructions take as long as
+# two million instructions without calls.
 _CALL_COST = 1000
 
 
 def bounded(text: str, instructions: int, loops: int, branches: int) -> str:
-    """Bound the growth of LLVM IR, as llvmlite or LLVM print it: return text whose functions have at most so many
-    instructions, loops and branches, as far as inlining and unrolling make them. A function that has more loops or
-    conditional branches by itself is not optimised."""
+    """Return LLVM IR with less forced inlining and unrolling, if they would make too much code.
+
+    The text is as printed by llvmlite or LLVM.
+    `instructions` limits the module's size, `loops` and `branches` each function's, after inlining and unrolling. A
+    function that exceeds `loops` or `branches` without inlining is marked optnone.
+    """
     forces = "alwaysinline" in text or "llvm.loop.unroll" in text
     if not forces and text.count(" br ") + _SMALL * text.count(" call ") <= min(loops, branches):
         return text
@@ -61,14 +63,22 @@ def bounded(text: str, instructions: int, loops: int, branches: int) -> str:
             return f"{head[1]}{llvm_text.not_inlined(head[3])}"
         return head[0]
 
-    # A function that is held back may not be forced by its group of attributes either.
+    # Remove alwaysinline from attribute groups too: it would force the functions marked noinline above.
     text = _GROUP.sub(r"\1", llvm_text.HEAD.sub(mark, text))
     return _UNROLL.sub('disable"', text) if is_large else text
 
 
 @dataclass(slots=True)
 class _Function:
-    """`calls` are the functions called, and how often; `inlined`: must be, `noinline`: must not be."""
+    """The measures of a function definition.
+
+    inlined: whether it is marked alwaysinline.
+    noinline: whether it is marked noinline.
+    size: the number of its instructions after forced unrolling.
+    loops: the number of its loop headers.
+    branches: the number of its conditional branches.
+    calls: (callee, number of calls) after forced unrolling.
+    """
 
     inlined: bool
     noinline: bool = False
@@ -79,25 +89,31 @@ class _Function:
 
 
 def instructions(text: str) -> int:
-    """Return the number of instructions of the module once everything is inlined and unrolled that must be; an estimate
-    for loops whose number of iterations does not show."""
+    """Return the number of instructions of the module after forced inlining and unrolling.
+
+    For loops without a visible constant trip count the number is an estimate.
+    """
     return _total(_read(text))
 
 
 def _total(functions: dict[str, _Function]) -> int:
+    """Return the number of instructions of all functions that are not inlined, including their inlined callees."""
     sizes = _with_callees(functions, "size", lambda function: function.inlined, _CALL_COST)
     return min(sum(size for name, size in sizes.items() if not functions[name].inlined), _MOST)
 
 
 def _may_be_inlined(function: _Function) -> bool:
+    """Return whether LLVM may inline the function: by force, or because the function is small."""
     return function.inlined or (not function.noinline and function.size <= _SMALL)
 
 
 def _with_callees(
     functions: dict[str, _Function], what: str, joins: Callable[[_Function], bool], cost: int
 ) -> dict[str, int]:
-    """Return how much of `what` each function has, including the functions that it calls and that `joins` accepts;
-    calls in circles count once."""
+    """Return for each function its measure `what` ("size", "loops"), with its callees that `joins` accepts.
+
+    Each inlined call adds `cost`. Recursive calls count once. The results are at most `_MOST`.
+    """
     sizes: dict[str, int] = {}
     begun: set[str] = set()
     work = [(name, False) for name in functions]
@@ -117,6 +133,7 @@ def _with_callees(
 
 
 def _read(text: str) -> dict[str, _Function]:
+    """Return name -> measures for all functions that the text defines."""
     forced = {match[1]: int(match[2] or _MOST) for match in _FORCED.finditer(text)}
     unrolled = {
         loop[1]: forced[number]
@@ -143,6 +160,10 @@ def _read(text: str) -> dict[str, _Function]:
 
 
 def _measure(function: _Function, lines: list[str], unrolled: Mapping[str, int]) -> None:
+    """Set the measures of a function from the lines of its body.
+
+    `unrolled` maps loop metadata to forced unroll counts.
+    """
     starts, ends = _loops(lines, unrolled) if unrolled else ({}, {})
     labels: set[str] = set()
     heads: set[str] = set()
@@ -164,7 +185,7 @@ def _measure(function: _Function, lines: list[str], unrolled: Mapping[str, int])
 
 
 def _loops(lines: list[str], unrolled: Mapping[str, int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-    """The rounds of the loops that begin and end at a line."""
+    """Return the first and the last lines of loops with forced unrolling: each a dict line -> numbers of copies."""
     starts: dict[int, list[int]] = {}
     ends: dict[int, list[int]] = {}
     labels: dict[str, int] = {}
@@ -181,12 +202,12 @@ def _loops(lines: list[str], unrolled: Mapping[str, int]) -> tuple[dict[int, lis
 
 
 def _copies(rounds: int, most: int) -> int:
-    """Return the number of copies of a loop's body; `rounds` is 1 where the number does not show."""
+    """Return the number of copies of a loop's body; `rounds` is 1 if the trip count is not visible."""
     return most if rounds == 1 and most < _MOST else min(rounds, most)
 
 
 def _rounds(lines: list[str], start: int, end: int) -> int:
-    """Return the constant that the first or the last block of a loop compares with; 1 where there is none."""
+    """Return the constant that the first or the last block of a loop compares with, or 1 if there is none."""
     for at in range(start + 1, end):
         if (match := _COMPARISON.search(lines[at])) is not None:
             return max(int(match[1]), 1)
@@ -197,4 +218,5 @@ def _rounds(lines: list[str], start: int, end: int) -> int:
 
 
 def _name(match: re.Match[str]) -> str:
+    """Return the name that a pattern matched, quoted or plain."""
     return match[1] or match[2] or ""

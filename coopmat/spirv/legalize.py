@@ -1,18 +1,17 @@
-"""Rewrite placeholder calls in the backend's output into real instructions, and check what came out.
+"""Replacement of placeholder calls in the backend's output by real instructions, and checks of the result.
 
-LLVM's SPIR-V backend leaves some matrix operations as calls of imported functions. The IR spells them
-- `_Z<length>__spirv_<Instruction><tag>` for the rows of `PLACEHOLDERS`. `<length>` counts `__spirv_<Instruction>`;
-  the tag is free, and keeps declarations of different types apart. Literal operands are constant i32 arguments.
-- `T __cm_get_<tag>(ptr, int)` and `void __cm_set_<tag>(ptr, int, T)` for component access in a variable. The pointer
-  is to a matrix: a variable, an element or member of one, a parameter.
-- `__cm_async_copy_<tag>` with the operands of OpGroupAsyncCopy and a value of the element's type;
-  `__cm_null_event()`, the null constant.
+LLVM's SPIR-V backend leaves some operations as calls of imported functions. The IR names them
+- `_Z<length>__spirv_<Instruction><tag>` for the rows of `PLACEHOLDERS`. `<length>` is that of `__spirv_<Instruction>`.
+  The tag is arbitrary, and distinguishes declarations of different types. Literals are constant i32.
+- `T __cm_get_<tag>(ptr, int)` and `void __cm_set_<tag>(ptr, int, T)` for access to a component of a matrix in memory.
+  The pointer is to a variable, a parameter, or an element or member of these.
+- `__cm_async_copy_<tag>` with the operands of OpGroupAsyncCopy and a value of the element's type; `__cm_null_event()`,
+  the null constant.
 - `int __cm_printf_<tag>(format, ...)`, OpenCL.std's printf.
 - conversions and coordinates of matrices: see `matrix_calls`.
-An exported function `coopmat.keeps.NAME` is there because it names a variable, which the backend would drop otherwise.
-Names of shared functions and variables that LLVM may know have the prefix `user.`.
-A load or store that is aligned to n bytes has one more i32 argument, `memory operand mask | log2(n) << 24`: the
-backend would lose the alignment itself.
+An exported function `coopmat.keeps.NAME` uses a variable that the backend would drop otherwise. Names of shared
+functions and variables that LLVM may know have the prefix `user.`. The memory operands of a load or store aligned to n
+bytes are one i32, `mask | log2(n) << 24`: the backend would lose the alignment.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _IMPORT = 1
 _KEEPS, _PREFIX = "coopmat.keeps.", "user."
 _LINKAGE_ATTRIBUTES, _BUILT_IN = 41, 11
 _LINKAGE_CAPABILITY = 5
-# ImageReadWrite, Sampled1D, SampledBuffer, and what else the backend may name in a kernel with images.
+# ImageReadWrite, Sampled1D, SampledBuffer and further capabilities that the backend may declare for images.
 _IMAGE_BASIC, _IMAGE_CAPABILITIES = 13, frozenset({14, 15, 20, 43, 44, 46, 47})
 _IMAGE_TYPES = frozenset({OP["OpTypeImage"], OP["OpTypeSampler"]})
 _ALIGNED = 2
@@ -50,15 +49,15 @@ _MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 _LOAD, _STORE = OP["OpCooperativeMatrixLoadKHR"], OP["OpCooperativeMatrixStoreKHR"]
 _CALL, _BITCAST, _DECORATE, _POINTER = OP["OpFunctionCall"], OP["OpBitcast"], OP["OpDecorate"], OP["OpTypePointer"]
-# Where the stride and the memory operands stand among the operands of a matrix load and store.
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A call that becomes `Op<name>` with the same operands; those from `literals_from` on as literals.
+    """A call that becomes `Op<name>` with the same operands.
 
-    `instruction` is the instruction's name where it is not the placeholder's; `mask` (the place, its bits) is a mask
-    of image operands to put among the operands.
+    literals_from: the index of the first operand that is a literal; None if there is none.
+    instruction: the instruction's name, if it differs from the placeholder's.
+    mask: (index, bits) of a mask of image operands to insert among the operands.
     """
 
     name: str
@@ -81,7 +80,7 @@ _LOD, _SIGN_EXTEND, _ZERO_EXTEND = 0x2, 0x1000, 0x2000
 
 
 def _image_placeholders(kind: str, mask: int) -> tuple[Placeholder, ...]:
-    """Reads and writes of elements of one kind; image operands come before the ids that belong to them."""
+    """Return the placeholders of image accesses for one kind of component; the mask precedes its image operands."""
     at = {"ImageRead": 2, "ImageWrite": 3} if mask else {"ImageRead": 2}
     return (
         *(Placeholder(f"{name}{kind}", None, name, (place, mask) if mask else None) for name, place in at.items()),
@@ -103,12 +102,11 @@ IMAGE_PLACEHOLDERS = {
 def legalize(
     spirv: bytes, imports: Collection[str] = (), avoid_faults: Callable[[Module], None] | None = None
 ) -> bytes:
-    """The module with real instructions for the placeholders, without imports but those named, and without dead
-    declarations.
+    """Return the module with instructions instead of placeholders, and without imports other than `imports`.
 
-    `avoid_faults` rewrites a module without matrices for the faults of devices' compilers (`coopmat.faults`).
-    Linkage of BuiltIn variables goes too: the decoration says it all. Raises InternalError where a placeholder
-    does not fit its instruction, where an import is left (`check_imports`), and what `lint` finds.
+    `avoid_faults` rewrites a module without matrices for the faults of devices' compilers (`coopmat.faults`). The
+    linkage of BuiltIn variables is dropped, because their decoration suffices. Raise InternalError if a placeholder
+    does not match its instruction, if another import is left (`check_imports`), or if `checks.lint` finds a fault.
     """
     try:
         module = Module.parse(spirv)
@@ -137,7 +135,7 @@ def _drop_keepers(module: Module) -> None:
 
 
 def _name_symbols(module: Module) -> None:
-    """Take the prefix off the names of what the module shares with others."""
+    """Remove the prefix `user.` from the names of exported and imported functions and variables."""
     for item, name in list(_linkages(module)):
         if name.startswith(_PREFIX):
             words = encode_string(name.removeprefix(_PREFIX))
@@ -146,17 +144,17 @@ def _name_symbols(module: Module) -> None:
 
 
 def _mend_alignments(module: Module) -> None:
-    """The backend puts the alignment of a variable through a signed byte: 128 comes out as -128."""
+    """Fix the alignment of variables: the backend stores the value in a signed byte, so that 128 becomes -128."""
     for index, item in enumerate(module.instructions):
         if item.opcode == _DECORATE and item.operands[1] == _ALIGNMENT:
             target, _, value = item.operands
             if value == _ALIGNMENT_128:
                 module.instructions[index] = instruction("OpDecorate", target, _ALIGNMENT, 128)
             elif value == 0 or value & (value - 1):
-                raise InternalError(f"the SPIR-V backend gave an object the alignment {value}")
+                raise InternalError(f"the SPIR-V backend emitted the invalid alignment {value}")
 
 
-# Extensions whose whole content is part of SPIR-V from a version on: consumers of that version need not know them.
+# extension -> SPIR-V version that includes all of it, so that consumers of this version need not know the extension
 _CORE_FROM = {"SPV_KHR_no_integer_wrap_decoration": 0x00010400}
 
 
@@ -171,7 +169,7 @@ def _drop_core_extensions(module: Module) -> None:
 
 
 def _add_image_capability(module: Module) -> None:
-    """ImageBasic, which OpenCL asks for before all other capabilities of images; the backend often leaves it out."""
+    """Declare ImageBasic before the other image capabilities, as OpenCL requires; the backend often omits it."""
     code = module.instructions
     if any(item.opcode in _IMAGE_TYPES for item in code):
         basic = instruction("OpCapability", _IMAGE_BASIC)
@@ -188,12 +186,12 @@ def _is_of_images(capability: Instruction) -> bool:
 
 
 def _imports(module: Module) -> Iterator[tuple[Instruction, str]]:
-    """The decorations that import something, with its name."""
+    """Yield the decorations that import a function or variable, each with the imported name."""
     return ((item, name) for item, name in _linkages(module) if item.operands[-1] == _IMPORT)
 
 
 def _linkages(module: Module) -> Iterator[tuple[Instruction, str]]:
-    """The decorations that import or export something, with its name."""
+    """Yield the decorations that import or export a function or variable, each with its name."""
     for item in module.instructions:
         if item.opcode == _DECORATE and item.operands[1] == _LINKAGE_ATTRIBUTES:
             yield item, decode_string(item.operands[2:])[0]
@@ -202,19 +200,19 @@ def _linkages(module: Module) -> Iterator[tuple[Instruction, str]]:
 
 
 def _functions(module: Module) -> dict[str, int]:
-    """Return the ids of the module's functions, by their names."""
+    """Return name -> id of the module's functions."""
     ids = {item.result for item in module.instructions if item.opcode == OP["OpFunction"]}
     names = (item.operands for item in module.instructions if item.opcode == OP["OpName"])
     return {decode_string(words[1:])[0]: words[0] for words in names if words[0] in ids}
 
 
 def _built_ins(module: Module) -> set[int]:
+    """Return the ids of the variables with the decoration BuiltIn."""
     return {i.operands[0] for i in module.instructions if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN}
 
 
 def check_imports(module: Module, imports: Collection[str] = ()) -> None:
-    """Raise InternalError for imports that are neither BuiltIn variables nor named: misspelt builtins; spirv-val
-    accepts them."""
+    """Raise InternalError for a misspelt builtin: an import that is no BuiltIn variable and not in `imports`."""
     built_ins = _built_ins(module)
     names = sorted({name for item, name in _imports(module) if item.operands[0] not in built_ins}.difference(imports))
     if names:
@@ -230,6 +228,7 @@ _PRINTF_NUMBER = 184  # in OpenCL.std
 
 
 def _operation(name: str) -> Placeholder | None:
+    """Return the row of a placeholder by its mangled name; return None for other names."""
     match = _OPERATION.fullmatch(name)
     if match is None:
         return None
@@ -275,14 +274,14 @@ class _Legalizer:
         matrix_calls.add(self.module, self.additions)
 
     def without_signs(self, item: Instruction) -> Instruction:
-        """A multiply-add of floating point says nothing of signs or saturation: the bits are for integers."""
+        """Drop the mask of a multiply-add of floating point: its bits for sign and saturation are only for integers."""
         component = self.definitions[self.definitions[item.result_type or 0].operands[0]]
         if component.opcode == OP["OpTypeInt"]:
             return item
         return Instruction(item.opcode, item.operands[:3], item.result_type, item.result)
 
     def rewriters(self) -> dict[int, Callable[[Instruction], list[Instruction]]]:
-        """Return the rewriter of each placeholder's calls, by the placeholder's id."""
+        """Return id of a placeholder -> function that rewrites its calls."""
         by_id: dict[int, Callable[[Instruction], list[Instruction]]] = {}
         functions = _functions(self.module)
         for item, name in _imports(self.module):
@@ -303,8 +302,10 @@ class _Legalizer:
         return by_id
 
     def passed_as(self, function: int, first: int, values: Sequence[int]) -> tuple[list[Instruction], list[int]]:
-        """Return the values as arguments for the function's parameters from number `first` on, and the casts before:
-        LLVM says of a pointer's pointee at each place what it likes."""
+        """Return casts of `values` to the types of `function`'s parameters from `first` on, and the arguments.
+
+        LLVM may give the same pointer different pointee types.
+        """
         casts, arguments = [], []
         parameters = self.definitions[self.definitions[function].operands[1]].operands[1:]
         for value, kind in zip(values, parameters[first:], strict=True):
@@ -316,6 +317,7 @@ class _Legalizer:
         return casts, arguments
 
     def operation(self, row: Placeholder, call: Instruction) -> list[Instruction]:
+        """Rewrite a call to the instruction of its row."""
         arguments = call.operands[1:]
         at = len(arguments) if row.literals_from is None else row.literals_from
         literals = tuple(self.constant(i, f"{row.name} of a cooperative matrix") for i in arguments[at:])
@@ -324,13 +326,14 @@ class _Legalizer:
             place, mask = row.mask
             operands = (*operands[:place], mask, *operands[place:])
         opcode = OPCODES[OP["Op" + (row.instruction or row.name)]]
-        # A call always has a result; not so the instruction.
+        # A call always has a result, but the instruction may have none.
         result = (call.result_type, call.result) if opcode.has_result else (None, None)
         result_item = Instruction(opcode.number, operands, *result)
-        id_positions(result_item, self.definitions)  # are there as many operands as it takes?
+        id_positions(result_item, self.definitions)  # raises MalformedModule if the number of operands is wrong
         return [result_item]
 
     def constant(self, value: int, what: str) -> int:
+        """Return the value of a constant, which becomes a literal; raise InternalError for other values."""
         definition = self.definitions[value]
         if definition.opcode == OP["OpConstant"]:
             return definition.operands[0]
@@ -349,7 +352,7 @@ class _Legalizer:
         return [chain, Instruction(OP["OpStore"], (chain.result or 0, value, *memory))]
 
     def vector_data(self, item: Instruction) -> list[Instruction]:
-        """A vector load or store, through a pointer to what it reads or writes."""
+        """Rewrite a vector load or store of OpenCL.std so that its pointer has the required pointee type."""
         at = pointees.vector_pointer(item)
         if at is None:
             return [item]
@@ -358,7 +361,7 @@ class _Legalizer:
         return self.through_pointer_to(pointee, item, at)
 
     def through_pointer_to(self, target: int, item: Instruction, at: int) -> list[Instruction]:
-        """Return `item` with the pointer at the index `at` cast to a pointer to the type `target`, behind that cast."""
+        """Return `item` with operand `at` cast to a pointer to type `target`, after that cast; no cast if needless."""
         pointer = item.operands[at]
         if pointees.pointed_to(self.definitions, pointer).result == target:
             return [item]
@@ -368,7 +371,7 @@ class _Legalizer:
         return [cast, Instruction(item.opcode, operands, item.result_type, item.result)]
 
     def null_event(self, call: Instruction) -> list[Instruction]:
-        """The call's id becomes that of a constant."""
+        """Replace the call by a null constant with the call's id."""
         constant = Instruction(OP["OpConstantNull"], (), call.result_type, call.result)
         self.new_globals.append(constant)
         self.definitions[call.result or 0] = constant
@@ -382,15 +385,15 @@ class _Legalizer:
         return [Instruction(pointees.EXT_INST, operands, call.result_type, call.result)]
 
     def async_copy(self, call: Instruction) -> list[Instruction]:
-        """The last argument is there for its type, which both pointers point to."""
+        """Rewrite a call to OpGroupAsyncCopy; both pointers must point to the type of the last argument."""
         pointee = self.definitions[call.operands[-1]].result_type or 0
         copy = Instruction(OP["OpGroupAsyncCopy"], call.operands[1:-1], call.result_type, call.result)
         *casts, copy = self.through_pointer_to(pointee, copy, 1)
         return [*casts, *self.through_pointer_to(pointee, copy, 2)]
 
     def component(self, pointer: int, index: int, value_type: int | None) -> tuple[Instruction, tuple[int, int]]:
-        """The access chain to a component, and the memory operands to access it with."""
-        # Through the bitcasts to where the matrix was declared: the last of them that points to one.
+        """Return the access chain to a component of a matrix, and the memory operands of the access."""
+        # Follow the bitcasts back to the matrix's declaration: the last pointer whose pointee contains a matrix.
         base: int | None = None
         at: int | None = pointer
         while at is not None:
@@ -425,7 +428,7 @@ class _Legalizer:
         return self.pointers[space, pointee]
 
     def zero(self) -> int:
-        """The id of a 32-bit 0, which must not be declared twice."""
+        """Return the id of a 32-bit 0; an existing constant is used, because no constant may be declared twice."""
         code = [*self.module.instructions, *self.new_globals]
         uint = next((i.result for i in code if i.opcode == OP["OpTypeInt"] and i.operands == (32, 0)), None)
         if uint is None:
@@ -441,7 +444,7 @@ class _Legalizer:
         return result
 
     def without_dead_bitcasts(self, code: list[Instruction]) -> list[Instruction]:
-        """Drop the bitcasts that only component accesses used, from the last to the first of a chain of them."""
+        """Drop the bitcasts that only component accesses used, from the end of each chain to its beginning."""
         while self.passed:
             used = {item.operands[at] for item in code for at in id_positions(item, self.definitions)}
             dead = {item.result for item in code if item.result in self.passed} - used
@@ -457,7 +460,7 @@ def _without(code: Iterable[Instruction], dropped: list[Instruction]) -> list[In
 
 
 def _without_functions(code: list[Instruction], functions: set[int]) -> Iterator[Instruction]:
-    """Yield `code` without `functions` and without what names and decorates them and their parameters."""
+    """Yield `code` without `functions` and without the names and decorations of these and of their parameters."""
     ids = set(functions)
     inside = False
     for item in code:
@@ -474,7 +477,7 @@ def _without_functions(code: list[Instruction], functions: set[int]) -> Iterator
 
 
 def _without_linkage(code: list[Instruction]) -> list[Instruction]:
-    """Drop the capability Linkage where nothing uses it; a module without entry points needs it all the same."""
+    """Drop the capability Linkage if no decoration uses it; a module without entry points needs it regardless."""
     uses = any(i.opcode == _DECORATE and i.operands[1] == _LINKAGE_ATTRIBUTES for i in code)
     if uses or not any(i.opcode == OP["OpEntryPoint"] for i in code):
         return code
@@ -482,11 +485,10 @@ def _without_linkage(code: list[Instruction]) -> list[Instruction]:
 
 
 def _memory_operands(item: Instruction) -> Instruction:
-    """Mend a matrix load's or store's memory operands.
+    """Fix the memory operands of a matrix load or store.
 
-    Of two arguments the backend drops the second (the alignment) and emits the first as an id and again as a
-    literal: what is left is the mask, without Aligned, which is only a promise. For an alignment that arrives
-    see the module's docstring.
+    Of two arguments the backend drops the alignment and emits the mask as an id and again as a literal. The mask is
+    kept without Aligned, which is only a hint. For an alignment that survives see the module's docstring.
     """
     at = checks.STRIDE_AT[item.opcode] + 1
     fixed, memory = item.operands[:at], item.operands[at:]

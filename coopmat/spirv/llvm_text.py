@@ -1,6 +1,6 @@
-"""Texts of LLVM IR modules, made such that optimisation and LLVM's SPIR-V backend (22.1) do right by them.
+"""Rewriting of LLVM IR text, so that optimisation and LLVM's SPIR-V backend (22.1) compile it correctly.
 
-Only the standard library: the emitter (`emitter.py`) loads this file without the package around it.
+This file uses only the standard library: the emitter (`emitter.py`) loads it without the package.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import struct
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-# Anything that looks like an illegal type: quick, because it starts with a fixed letter.
+# A fast filter for illegal types; each pattern begins with a fixed letter. It also matches names.
 _SUSPECTS = (re.compile(r"i(?!(?:1|8|16|32|64)\b)\d+"), re.compile(r"<(?!(?:2|3|4|8|16) x )\d+ x "))
-# The slow and sure look: a type, not a name (%i24, @i24, i24:), a metadata line, a comment or a string.
+# The exact, slow pattern: matches types, and skips names (%i24, @i24, i24:), metadata lines, comments and strings.
 _TYPE = re.compile(
     r"^(?:!|attributes|target|source_filename).*|;.*|\"[^\"]*\"|(?<![\w.%@$-])(i\d+)\b(?!:)|(<\d+ x )", re.MULTILINE
 )
 
 
 def illegal_types(ir: str) -> list[str]:
-    """Integer widths and vector lengths in the text of a module that SPIR-V lacks: ["<64 x ", "i33"]."""
+    """Return the integer widths and vector lengths in a module's text that SPIR-V lacks, as ["<64 x ", "i33"]."""
     if not any(suspect.search(ir) for suspect in _SUSPECTS):
         return []
     kinds = {match[1] or match[2] for match in _TYPE.finditer(ir)} - {None}
@@ -36,12 +36,12 @@ _TRUNCATION_TO_TRUTH = re.compile(r"^( *)(%\S+) = trunc (?:n[us]w )*(<\d+ x (i\d
 
 
 def mended(ir: str) -> str:
-    """The text of a module in words that the backend gets right; the same object where there is nothing to do.
+    """Return the text without constructs that the backend compiles wrongly; without such constructs, the same object.
 
-    Of a zero extension and the truncation or sign extension before it the backend makes one operation, with wrong
-    types, or dies; it drops the `freeze` that goes between. Vectors of truth values it neither makes from integers
-    nor turns into floats. Of an alignment it keeps eight bits, which are 0 for 256. For local memory see
-    `_with_whole_locals`, for reversed bits `_with_reversals`.
+    The backend merges a zero extension with the truncation or sign extension before it, with wrong types, or crashes; a
+    `freeze` between them, which it drops, prevents that. The backend cannot truncate integers to vectors of i1, nor
+    convert such vectors to floats. It keeps eight bits of an alignment, which are 0 for 256. For variables in local
+    memory see `_with_whole_locals`, for llvm.bitreverse `_with_reversals`.
     """
     narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
     names = (f'%"mended {number}"' for number in itertools.count())
@@ -83,21 +83,21 @@ _LOCAL_VARIABLE = re.compile(
 _FUNCTION = re.compile(r"^define .*?^}", re.MULTILINE | re.DOTALL)
 _CHOICE = re.compile(r"^.* = (?:phi|select|icmp) .*@.*$", re.MULTILINE)
 _NESTED = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
-# A constant expression over a variable is left as it is: the backend takes the type from it.
+# Constant expressions over a variable are skipped: the backend takes the variable's type from them.
 _VARIABLE = re.compile(r"\b(?:getelementptr|addrspacecast|ptrtoint)[\w ]* " + _NESTED + r"|(@(?:\"[^\"]*\"|[\w.$-]+))")
-# A function's definition up to its parameters' end, its name, and the attributes.
+# The definition of a function up to the end of its parameters, its name, and its attributes.
 HEAD = re.compile(
     r"^(define .*?@(\"[^\"]*\"|[\w.$-]+)" + _NESTED + r"(?: (?:local_)?unnamed_addr)?)(.*)$", re.MULTILINE
 )
-# The entry block's label and variables, which must stay first.
+# The label and the allocas of the entry block, which must stay first.
 _ENTRY = re.compile(r"\A(?s:.*?)\{\n(?:\S+:.*\n)?(?:(?:[ \t].*\n)*[ \t].* = alloca .*\n)?")
 
 
 def _with_whole_locals(ir: str, names: Iterator[str]) -> str:
-    """The text with an address of its own for every variable in local memory that phis, selects or comparisons name.
+    """Compute the address of each local variable that phis, selects or comparisons use in the function's entry block.
 
-    The backend types such a variable by what the chosen pointer is used for, an element in place of the array, and
-    with it goes the room; a getelementptr says the type first.
+    The backend deduces such a variable's type from the uses of the chosen pointer: the element instead of the array.
+    Then it allocates too little memory. A getelementptr states the type first.
     """
     types = dict(_LOCAL_VARIABLE.findall(ir))
 
@@ -124,6 +124,7 @@ def _with_whole_locals(ir: str, names: Iterator[str]) -> str:
 
 
 def _address(name: str, variable: str, kind: str) -> str:
+    """Return the getelementptr that defines `name` as the address of a variable of the type `kind`."""
     zeros = ", i64 0, i64 0" if kind.startswith("[") else ", i64 0"
     return f"  {name} = getelementptr inbounds {kind}, ptr addrspace(3) {variable}{zeros}\n"
 
@@ -132,9 +133,9 @@ _REVERSAL = re.compile(r"^declare (.*?(i\d+)>?) @llvm\.(bitreverse\.\w+)\(.*$", 
 
 
 def _with_reversals(ir: str) -> str:
-    """The text with functions in place of llvm.bitreverse, which optimisation makes of shifts and masks.
+    """Replace llvm.bitreverse, which optimisation makes from shifts and masks, by functions that this text defines.
 
-    Its instruction needs SPV_KHR_bit_instructions, which few drivers have; without it the backend dies.
+    The SPIR-V instruction needs SPV_KHR_bit_instructions, which few drivers have; without it the backend crashes.
     """
 
     def define(match: re.Match[str]) -> str:
@@ -142,7 +143,7 @@ def _with_reversals(ir: str) -> str:
         width, value, lines = int(element[1:]), "%0", []
         everything, step = (1 << width) - 1, width // 2
         while step:
-            # The lower half of every 2 * step bits; halves change places, then the halves of those.
+            # The mask of the lower half of every 2 * step bits: the halves swap, then the halves of these.
             low, by = (
                 f"splat ({element} {n})" if kind != element else str(n) for n in (everything // ((1 << step) + 1), step)
             )
@@ -160,17 +161,19 @@ def _with_reversals(ir: str) -> str:
     return _REVERSAL.sub(define, ir).replace("@llvm.bitreverse.", "@coopmat.bitreverse.")
 
 
-# What the backend gets wrong: a null matrix, an undefined one that comes into a phi, a choice between events.
+# Constructs that the backend compiles wrongly: a null matrix, an undefined matrix as a phi's operand, a select of
+# events.
 NOT_FOR_THE_BACKEND = re.compile(
     r"target\(\"spirv\.Cooperative[^)]*\) (?:zeroinitializer|poison)"
     r"|= phi target\(\"spirv\.Cooperative[^)]*\) .*\b(?:undef|poison|zeroinitializer)\b"
     r"|= select i1 [^,]+, target\(\"spirv\.Event\"\)"
 )
 
-# --- what is tried where optimisation makes types which SPIR-V lacks -----------------------------
+# --- fallbacks, if optimisation makes types that SPIR-V lacks ------------------------------------
 
 
 def _as_it_is(ir: str, odd: Collection[str]) -> str:
+    """Return the text unchanged."""
     return ir
 
 
@@ -180,17 +183,18 @@ _NARROWING = re.compile(
 
 
 def _with_kept_truncations(ir: str, odd: Collection[str]) -> str:
-    """The text with calls of nothing between vectors and truncations, which LLVM cannot see through.
+    """Insert calls of opaque identity functions between vectors and truncations, so that LLVM does not combine them.
 
-    Of the truncated element of a vector it makes an element of a vector of narrower ones: `(char)v.s1`, of an int8,
-    is element 4 of a <32 x i8>.
+    LLVM rewrites the truncated element of a vector to an element of a longer vector: `(char)v.s1`, of an int8, becomes
+    element 4 of a <32 x i8>.
     """
     kinds: set[str] = set()
 
     def keep(match: re.Match[str]) -> str:
         indent, result, head, kind, count, operand, tail, narrow, _ = match.groups()
         name = f'%"coopmat.kept.{match.start()}"'
-        # An element may be taken out before or after: what a scalar is made of, or the vector itself.
+        # A scalar may come from a vector's element, so call on its operand; of a vector, elements are taken from the
+        # result.
         if count is None:
             kinds.add(kind)
             return f"{indent}{name} = {_call(kind, operand)}\n{indent}{result} = {head} {name} {tail}"
@@ -204,11 +208,15 @@ def _with_kept_truncations(ir: str, odd: Collection[str]) -> str:
 
 
 def _call(kind: str, operand: str) -> str:
+    """Return a call of the opaque identity function of a type."""
     return f'call {kind} @"coopmat.kept {kind}"({kind} {operand})'
 
 
 def apart(ir: str, odd: Collection[str]) -> str:
-    """Rewrite the text as `_with_kept_truncations` does, and forbid inlining: a probe for what is odd by itself."""
+    """Rewrite the text as `_with_kept_truncations` does, and forbid inlining.
+
+    The result is only a probe that shows which functions get illegal types without inlining.
+    """
     return HEAD.sub(lambda head: head[1] + not_inlined(head[3]), _with_kept_truncations(ir, odd))
 
 
@@ -222,7 +230,10 @@ def with_odd_ones_out(ir: str, odd: Collection[str]) -> str:
 
 
 def not_inlined(attributes: str) -> str:
-    """A function's attributes, with a mark where it is not the user's wish, which `released` takes back."""
+    """Return a function's attributes with noinline in place of alwaysinline.
+
+    If noinline was not in the source, a mark is added, by which `released` removes it again.
+    """
     if re.search(r"\bnoinline\b", attributes):
         return attributes
     return ' noinline "coopmat.apart"' + attributes.replace(" alwaysinline", "")
@@ -241,7 +252,10 @@ _SET_APART = re.compile(r'^attributes #.*(?:"coopmat\.apart"| optnone\b).*$', re
 
 
 def released(ir: str) -> str:
-    """The text without what the attempts put in, or the same object. The backend drops a `freeze`."""
+    """Remove the identity functions and attributes that the fallbacks inserted.
+
+    If there are none, return the same object. An identity call becomes a `freeze`, which the backend drops.
+    """
     if "coopmat.kept" in ir:
         ir = _DECLARED_NOTHING.sub("", _CALL_OF_NOTHING.sub(r"\1freeze \2 \3", ir))
     if "noinline" in ir:
@@ -250,13 +264,17 @@ def released(ir: str) -> str:
 
 
 def _put_back(match: re.Match[str]) -> str:
+    """Return a line of attributes without optnone, and without noinline if a fallback inserted it."""
     line = match[0].replace(" optnone", "")
     return line.replace(" noinline", "") if '"coopmat.apart"' in line else line
 
 
 def imported(ir: str, names: Collection[str]) -> str:
-    """The text with these functions declared where it defines them. Those with a result read no memory; the others do
-    something to it, or to registers, in their order."""
+    """Return the text with declarations in place of the definitions of these functions.
+
+    Those with a result are declared to read no memory. The others may access memory or registers, so that their order
+    is kept.
+    """
 
     def declare(match: re.Match[str]) -> str:
         if match[2] not in names:
@@ -271,9 +289,9 @@ def imported(ir: str, names: Collection[str]) -> str:
 # --- long arrays ---------------------------------------------------------------------------------
 
 
-#: Shorter arrays take the backend no time.
+# Minimum number of elements; the backend's time for shorter arrays is negligible.
 _LONG = 64
-# The emitter writes the target before the first line.
+# A definition may follow the target on the first line, which the emitter inserts.
 _GLOBAL_ARRAY = re.compile(
     r'(?:^|(?<=" ))(@(?:"([^"\\\n]+)"|([-\w.$]+)) = [^\n\[]*\b(?:constant|global) '
     r"((?:\[\d+ x )+)(i8|i16|i32|i64|half|float|double)\]+ )"
@@ -285,8 +303,11 @@ _BYTE = re.compile(r"\\([0-9A-Fa-f]{2})|(.)", re.DOTALL)
 
 
 def without_arrays(ir: str) -> tuple[str, dict[str, dict[str, list[Any]]]]:
-    """The text with zeros for the elements of long arrays of numbers, and these: by the variable's name the array's
-    `shape`, and the `words` of a SPIR-V constant for each element."""
+    """Replace the initializers of long arrays of numbers by zeroinitializer.
+
+    Return the text, and the variable's name -> the array's `shape` and the `words` of a SPIR-V constant for each
+    element.
+    """
     arrays: dict[str, dict[str, list[Any]]] = {}
 
     def cut(match: re.Match[str]) -> str:
@@ -305,7 +326,7 @@ def without_arrays(ir: str) -> tuple[str, dict[str, dict[str, list[Any]]]]:
 
 
 def _elements(text: str, kind: str) -> list[list[int]] | None:
-    """The words of the elements of an initializer, or None for what is not written as a number."""
+    """Return the words of each element of an initializer; None if an element is not a number."""
     words: list[list[int]] = []
     for match in _ELEMENT.finditer(text):
         string, number, other = match.groups()
@@ -325,7 +346,10 @@ _BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "dou
 
 
 def _words(number: str, kind: str) -> list[int] | None:
-    """The words of a constant as LLVM prints it; floats are decimal, or the bits of a double, or those of a half."""
+    """Return the words of a constant as LLVM prints it; None if the text cannot be converted exactly.
+
+    Floats are decimal, or the bits of a double (0x), or the bits of a half (0xH).
+    """
     try:
         if kind.startswith("i"):
             bits = int(number) & (1 << _BITS[kind]) - 1
@@ -343,7 +367,7 @@ def _words(number: str, kind: str) -> list[int] | None:
 
 
 def functions_of_illegal_types(ir: str) -> set[str]:
-    """The names of the functions in a module's text which have types that SPIR-V lacks."""
+    """Return the names of the functions in a module's text that have types that SPIR-V lacks."""
     names: set[str] = set()
     if illegal_types(ir):
         for function in _FUNCTION.finditer(ir):
@@ -353,8 +377,9 @@ def functions_of_illegal_types(ir: str) -> set[str]:
     return names
 
 
-# What to run on which text, and what to try from the start where that leaves types which SPIR-V lacks. Functions that
-# are odd only when others are inlined into them are seen late: hence twice. SROA's <64 x i8> for a union has no option.
+# passes -> attempts (pipeline, rewriting of the text), tried in order until no type is left that SPIR-V lacks.
+# Functions that get illegal types only by inlining others are found late, hence two attempts with optnone. No option
+# disables SROA's <64 x i8> for a union.
 _O1 = (
     ("O1", _as_it_is),
     ("O1", _with_kept_truncations),

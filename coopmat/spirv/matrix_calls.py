@@ -1,12 +1,14 @@
-"""Placeholders of matrices that bring decorations, capabilities or extensions with them.
+"""Placeholder calls on matrices whose instructions need decorations, capabilities or extensions.
 
-- `__cm_convert_<Instruction>[_sat][_rte|_rtz|_rtp|_rtn][_use|_transposed]_<tag>(M)` is `Op<Instruction>`, with the
-  decorations SaturatedConversion and FPRoundingMode (SPIR-V specification, 3.20); one that changes the use is of
-  SPV_EXT_cooperative_matrix_maintenance1, and has its decoration where it transposes.
-- `__cm_map_<matrices>_<tag>_<function>(M, ...)` is OpCooperativeMatrixPerElementOpEXT of the same extension, and
-  `__cm_reduce_<mode>_<tag>_<tag>_<function>(M)` OpCooperativeMatrixReduceEXT; the function is named by its OpName.
-- `__cm_coordinates_<tag>(M, i32)` is OpCooperativeMatrixGetCoordinateEXT, which gives row and column of a component
-  (SPV_EXT_cooperative_matrix_maintenance1). LLVM's backend does not know the extension: it is declared here.
+- `__cm_convert_<Instruction>[_sat][_rte|_rtz|_rtp|_rtn][_use|_transposed]_<tag>(M)` becomes `Op<Instruction>`, with the
+  decorations SaturatedConversion and FPRoundingMode (SPIR-V specification, 3.20). A conversion that changes the use
+  needs SPV_EXT_cooperative_matrix_maintenance1; if it transposes, it has the extension's decoration.
+- `__cm_map_<matrices>_<tag>_<function>(M, ...)` becomes OpCooperativeMatrixPerElementOpEXT of the same extension.
+- `__cm_reduce_<mode>_<tag>_<tag>_<function>(M)` becomes OpCooperativeMatrixReduceEXT. The function of a map or
+  reduction is identified by its OpName.
+- `__cm_coordinates_<tag>(M, i32)` becomes OpCooperativeMatrixGetCoordinateEXT, which returns the row and the column of
+  a component (SPV_EXT_cooperative_matrix_maintenance1). LLVM's backend does not know the extension, so it is declared
+  here.
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ from coopmat.spirv.module import OP, Instruction, Module, decode_string, encode_
 
 MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1"
 _MATRIX = OP["OpTypeCooperativeMatrixKHR"]
-# Capabilities, and a decoration.
+# Capabilities; the next line is a decoration.
 _CONVERSIONS, _REDUCTIONS, _PER_ELEMENT, _GET_COORDINATE = 5429, 5430, 5432, 5438
 _TRANSPOSE = 5440
-# SaturatedToLargestFloat8NormalConversionEXT is what floating-point types of 8 bits have instead.
+# Conversions to 8-bit floats have SaturatedToLargestFloat8NormalConversionEXT instead of SaturatedConversion.
 _SATURATED_CONVERSION, _SATURATED_FLOAT8, _ROUNDING_MODE = 28, 4216, 39
 _ROUNDING = {"rte": 0, "rtz": 1, "rtp": 2, "rtn": 3}
 
@@ -47,20 +49,23 @@ class Additions:
     extensions: set[str] = field(default_factory=set)
 
     def require(self, capability: int) -> None:
-        """Add a capability of SPV_EXT_cooperative_matrix_maintenance1."""
+        """Add a capability of SPV_EXT_cooperative_matrix_maintenance1, and this extension."""
         self.capabilities.add(capability)
         self.extensions.add(MAINTENANCE)
 
 
-#: Of a function, the number of its first parameter that is meant, and values: casts, and the arguments.
+# (function id, number of its first parameter concerned, values) -> (casts, arguments); see `_Legalizer.passed_as`.
 Passed = Callable[[int, int, Sequence[int]], tuple[list[Instruction], list[int]]]
 
 
 def rewriter(
     name: str, additions: Additions, functions: Mapping[str, int], passed: Passed
 ) -> Callable[[Instruction], list[Instruction]] | None:
-    """Return the rewriter for calls of the function of this name; None where it is none of these placeholders.
-    `functions` are the ids of the module's own, by their names; `passed` makes values a function's arguments."""
+    """Return the rewriter for calls of the function of this name; None if the name is no placeholder of this file.
+
+    `functions` maps names of the module's functions to ids. `passed` casts values to the types of a function's
+    parameters.
+    """
     conversion, mapped, reduced = (pattern.fullmatch(name) for pattern in (_CONVERSION, _MAP, _REDUCE))
     if conversion is not None:
         return partial(_convert, additions, conversion.groups())
@@ -72,6 +77,7 @@ def rewriter(
 
 
 def _convert(additions: Additions, words: tuple[str | None, ...], call: Instruction) -> list[Instruction]:
+    """Rewrite the call of a conversion."""
     name, saturated, rounding, change = words
     result = call.result or 0
     if change:
@@ -87,28 +93,31 @@ def _convert(additions: Additions, words: tuple[str | None, ...], call: Instruct
 
 
 def _map(additions: Additions, function: int, passed: Passed, call: Instruction) -> list[Instruction]:
+    """Rewrite the call of a map of a function over components."""
     additions.require(_PER_ELEMENT)
     _, matrix, *operands = call.operands
-    # Rows, columns and components come before them.
+    # The function's first three parameters are the row, the column and the component.
     casts, arguments = passed(function, 3, operands)
     number = OP["OpCooperativeMatrixPerElementOpEXT"]
     return [*casts, Instruction(number, (matrix, function, *arguments), call.result_type, call.result)]
 
 
 def _reduce(additions: Additions, mode: int, function: int, call: Instruction) -> list[Instruction]:
+    """Rewrite the call of a reduction."""
     additions.require(_REDUCTIONS)
     operands = (call.operands[1], mode, function)
     return [Instruction(OP["OpCooperativeMatrixReduceEXT"], operands, call.result_type, call.result)]
 
 
 def _coordinates(additions: Additions, call: Instruction) -> list[Instruction]:
+    """Rewrite the call for the coordinates of a component."""
     additions.require(_GET_COORDINATE)
     number = OP["OpCooperativeMatrixGetCoordinateEXT"]
     return [Instruction(number, call.operands[1:], call.result_type, call.result)]
 
 
 def _declare_small_floats(code: list[Instruction], additions: Additions) -> None:
-    """Add the extensions and capabilities that a module's types require: the backend adds only SPV_KHR_bfloat16."""
+    """Add the extensions and capabilities that small float types require; the backend adds only SPV_KHR_bfloat16."""
     encodings = {(row.bits, row.encoding.number): row.encoding for row in SMALL_FLOATS if row.encoding is not None}
     for item in code:
         if item.opcode == OP["OpTypeFloat"] and len(item.operands) == 2 and item.operands in encodings:
@@ -119,7 +128,7 @@ def _declare_small_floats(code: list[Instruction], additions: Additions) -> None
 
 
 def add(module: Module, additions: Additions) -> None:
-    """Put them where they belong: capabilities and extensions first, decorations after the last one there is."""
+    """Insert the additions: capabilities and extensions at the beginning, decorations after the last annotation."""
     code = module.instructions
     _declare_small_floats(code, additions)
     if additions.decorations:

@@ -1,8 +1,8 @@
-"""Read and write the SPIR-V binary, knowing which operand words are ids.
+"""The SPIR-V binary format: reading, writing, and which operand words are ids.
 
-`instructions.tsv` holds the operand kinds of every opcode (SPIR-V unified grammar; `tools/spirv-table` makes the
-file and explains its codes), `vendor_instructions.tsv` those that consumers have and the grammar
-has not. Parsing keeps every word, so that `Module.parse(data).to_bytes() == data`.
+`instructions.tsv` has the operand kinds of each opcode, from the SPIR-V unified grammar; `tools/spirv-table` makes the
+file and explains its codes. `vendor_instructions.tsv` has opcodes that consumers implement and the grammar lacks.
+Parsing keeps every word: `Module.parse(data).to_bytes() == data`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,19 @@ _HEADER_WORDS = 5
 
 
 class MalformedModule(ValueError):
-    """The bytes are not a SPIR-V module: bad header, cut-off or unknown instruction, or operands that do not fit."""
+    """An error: the bytes are no SPIR-V module.
+
+    The header is bad, an instruction is cut off or unknown, or operands do not match the opcode.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """One row of the table: `operands` are the codes after the result type and the result id."""
+    """One row of the table of instructions.
+
+    has_type, has_result: whether the instruction has a result type and a result id.
+    operands: the codes of the operands after the result type and the result id.
+    """
 
     number: int
     name: str
@@ -33,7 +40,11 @@ class Opcode:
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """An enumeration some of whose values (or bits of a mask) bring operands of their own."""
+    """An enumeration of which some values, or bits of a mask, are followed by further operands.
+
+    is_mask: whether the enumerants are bits that may be combined.
+    parameters: value or bit -> the codes of the operands that follow.
+    """
 
     is_mask: bool
     parameters: Mapping[int, str]
@@ -43,6 +54,7 @@ _TABLES = ("instructions.tsv", "vendor_instructions.tsv")
 
 
 def _load() -> tuple[dict[int, Opcode], dict[str, Enumeration]]:
+    """Load the tables: return number -> opcode, and code -> enumeration."""
     opcodes: dict[int, Opcode] = {}
     enumerations: dict[str, Enumeration] = {}
     texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in _TABLES]
@@ -66,7 +78,11 @@ OP: Mapping[str, int] = {opcode.name: opcode.number for opcode in OPCODES.values
 
 @dataclass(slots=True)
 class Instruction:
-    """`operands` are the words after the result type and the result id: ids and literals as they are encoded."""
+    """One instruction of a module.
+
+    operands: the words after the result type and the result id: ids and literals, as encoded.
+    result_type, result: ids; None if the opcode has none.
+    """
 
     opcode: int
     operands: tuple[int, ...]
@@ -75,20 +91,22 @@ class Instruction:
 
     @property
     def name(self) -> str:
+        """The instruction's name, for example "OpTypeInt"."""
         return OPCODES[self.opcode].name
 
     def words(self) -> list[int]:
-        """All words but the first (length and opcode), in the order of the encoding."""
+        """Return all words but the first (length and opcode), in the order of the encoding."""
         prefix = [word for word in (self.result_type, self.result) if word is not None]
         return [*prefix, *self.operands]
 
 
 def instruction(name: str, *words: int) -> Instruction:
-    """The instruction `name` ("OpTypeInt") from all its words in the order of the encoding."""
+    """Make the instruction `name` ("OpTypeInt") from all its words but the first, in the order of the encoding."""
     return _split(OPCODES[OP[name]], words)
 
 
 def _split(opcode: Opcode, words: Sequence[int]) -> Instruction:
+    """Make an instruction from all its words but the first; raise MalformedModule if there are too few."""
     fixed = opcode.has_type + opcode.has_result
     if len(words) < fixed:
         raise MalformedModule(f"{opcode.name} has {len(words)} operand words, fewer than its result type and id")
@@ -101,26 +119,28 @@ def _split(opcode: Opcode, words: Sequence[int]) -> Instruction:
 
 
 def encode_string(text: str) -> list[int]:
-    """UTF-8 with a terminating zero, padded to whole words."""
+    """Return the words of a literal string: UTF-8 with a terminating zero, padded to whole words."""
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
     return list(struct.unpack(f"<{len(data) // 4}I", data))
 
 
 def decode_string(words: Sequence[int]) -> tuple[str, int]:
-    """The string that starts at `words[0]`, and how many words it takes."""
+    """Return the literal string that starts at `words[0]`, and the number of words that it takes."""
     data = b"".join(word.to_bytes(4, "little") for word in words)
     end = data.find(b"\0")
     if end < 0:
-        raise MalformedModule("a literal string has no end")
+        raise MalformedModule("a literal string has no terminating zero")
     return data[:end].decode(errors="replace"), end // 4 + 1
 
 
 @dataclass(slots=True)
 class Module:
-    """A SPIR-V module: the header's fields and the instructions in order.
+    """A SPIR-V module: the fields of the header, and the instructions in order.
 
-    `version` is the header word (0x00010400 for 1.4); `bound` is one more than the largest id in use.
+    version: the word of the header (0x00010400 for 1.4).
+    bound: one more than the largest id in use.
+    byte_order: "<" or ">", as in `struct`.
     """
 
     version: int
@@ -132,8 +152,10 @@ class Module:
 
     @classmethod
     def parse(cls, data: bytes, before_functions: bool = False) -> Module:
-        """Raises MalformedModule. Accepts both byte orders and keeps the one it found. `before_functions`: what comes
-        before them only."""
+        """Parse the bytes of a module of either byte order, which `to_bytes` keeps.
+
+        If `before_functions` is set, stop before the first function. Raise MalformedModule if the bytes are no module.
+        """
         if len(data) < 4 * _HEADER_WORDS or len(data) % 4:
             raise MalformedModule(f"{len(data)} bytes are no SPIR-V module")
         order = next((o for o in "<>" if struct.unpack_from(o + "I", data)[0] == MAGIC), None)
@@ -157,6 +179,7 @@ class Module:
         return module
 
     def to_bytes(self) -> bytes:
+        """Return the module's bytes."""
         words = [MAGIC, self.version, self.generator, self.bound, self.schema]
         for item in self.instructions:
             body = item.words()
@@ -165,18 +188,20 @@ class Module:
         return struct.pack(f"{self.byte_order}{len(words)}I", *words)
 
     def new_id(self) -> int:
+        """Return a new id and raise the bound."""
         self.bound += 1
         return self.bound - 1
 
     def definitions(self) -> dict[int, Instruction]:
-        """The instruction that makes each id."""
+        """Return id -> the instruction that defines this id."""
         return {item.result: item for item in self.instructions if item.result is not None}
 
 
 def with_unique_names(data: bytes) -> bytes:
-    """The module with a name of its own for every OpName, for programs that take quadratic time over equal names.
+    """Return the module with a different name in each OpName, for programs that take quadratic time over equal names.
 
-    SPIRV-Tools (2026.4) do: they count from 0 for each `x` and each block `entry`. What is no module stays as it is.
+    SPIRV-Tools (2026.4) count from 0 for each `x` and each block `entry`. Data that is no little-endian module is
+    returned unchanged.
     """
     if len(data) % 4 or data[:4] != struct.pack("<I", MAGIC):
         return data
@@ -184,7 +209,7 @@ def with_unique_names(data: bytes) -> bytes:
     at, end, name = _HEADER_WORDS, len(words), OP["OpName"]
     while at < end and words[at] & 0xFFFF != name and words[at] >> 16:
         at += words[at] >> 16
-    # The names stand together.
+    # All OpName instructions are adjacent.
     first, names = at, []
     while at + 1 < end and words[at] & 0xFFFF == name and words[at] >> 16:
         names.append(struct.pack("<2I8s", 4 << 16 | name, words[at + 1], b"%07x" % words[at + 1]))
@@ -193,10 +218,10 @@ def with_unique_names(data: bytes) -> bytes:
 
 
 def id_positions(item: Instruction, definitions: Mapping[int, Instruction]) -> list[int]:
-    """Indices into `item.operands` of the words that are ids (scopes and memory semantics are ids too).
+    """Return the indices into `item.operands` of the words that are ids; scopes and memory semantics are ids too.
 
-    `definitions` (of the module) gives the width of an OpSwitch's selector and with it of its literals.
-    Raises MalformedModule where the words do not fit the opcode's operands.
+    `definitions` (of the module) gives the width of an OpSwitch's selector, which is the width of the literals. Raise
+    MalformedModule if the words do not match the opcode's operands.
     """
     reader = _Reader(item, definitions)
     reader.read(OPCODES[item.opcode].operands)
@@ -207,7 +232,7 @@ def id_positions(item: Instruction, definitions: Mapping[int, Instruction]) -> l
     return reader.ids
 
 
-# Instructions of OpenCL.std with a literal, which comes last: vloadn, vload_halfn, vstore_half_r, vstore_halfn_r,
+# Instructions of OpenCL.std whose last operand is a literal: vloadn, vload_halfn, vstore_half_r, vstore_halfn_r,
 # vloada_halfn, vstorea_halfn_r.
 _EXT_INST = OP["OpExtInst"]
 _LAST_IS_LITERAL = frozenset({171, 174, 176, 178, 179, 181})
@@ -215,18 +240,22 @@ _OPENCL = tuple(encode_string("OpenCL.std"))
 
 
 def _is_opencl(item: Instruction, definitions: Mapping[int, Instruction]) -> bool:
+    """Return whether the instruction set of an OpExtInst is OpenCL.std."""
     imported = definitions.get(item.operands[0])
     return imported is not None and imported.operands == _OPENCL
 
 
 @dataclass(slots=True)
 class _Reader:
+    """A reader that walks through the operand words of an instruction and collects the indices of the ids in `ids`."""
+
     item: Instruction
     definitions: Mapping[int, Instruction]
     at: int = 0
     ids: list[int] = field(default_factory=list)
 
     def read(self, codes: Iterable[str]) -> None:
+        """Read operands of these codes; a code with * is repeated to the end, a code with ? is optional."""
         end = len(self.item.operands)
         for code in codes:
             if code.endswith("*"):
@@ -238,6 +267,7 @@ class _Reader:
                 self.read_one(code[:-1])
 
     def read_one(self, code: str) -> None:
+        """Read the words of one operand; each letter of the code is one part of the operand."""
         if code in ENUMERATIONS:
             self.enumeration(ENUMERATIONS[code])
             return
@@ -255,28 +285,34 @@ class _Reader:
                 self.step(self.switch_words() if code == "LI" else 1)
 
     def step(self, count: int) -> int:
-        """Go past `count` words and return the first of them."""
+        """Advance by `count` words and return the first of them.
+
+        Raise MalformedModule if the instruction is too short.
+        """
         if self.at + max(count, 1) > len(self.item.operands):
             raise MalformedModule(f"{self.item.name} has too few operand words")
         self.at += count
         return self.item.operands[self.at - count]
 
     def enumeration(self, kind: Enumeration) -> None:
+        """Read an enumerant and the operands that its value or its bits require."""
         value = self.step(1)
         if kind.is_mask:
-            for bit, codes in kind.parameters.items():  # in the order of the bits, as the encoding has them
+            for bit, codes in kind.parameters.items():  # in ascending order of the bits, as encoded
                 if value & bit:
                     self.read_one(codes)
         else:
             self.read_one(kind.parameters.get(value, ""))
 
     def spec_constant_op(self) -> None:
+        """Read the opcode and the operands of an OpSpecConstantOp."""
         opcode = OPCODES.get(self.step(1))
         if opcode is None:
             raise MalformedModule("OpSpecConstantOp of an unknown opcode")
         self.read(opcode.operands)
 
     def switch_words(self) -> int:
+        """Return the number of words of an OpSwitch's literal: 2 if the selector has more than 32 bits, otherwise 1."""
         selector = self.definitions.get(self.item.operands[0])
         kind = self.definitions.get(selector.result_type) if selector and selector.result_type is not None else None
         return 2 if kind is not None and kind.opcode == OP["OpTypeInt"] and kind.operands[0] > 32 else 1

@@ -1,8 +1,8 @@
-"""The types that the pointers of atomics, of waits for events and of OpenCL.std's vector loads and stores point to.
+"""The pointee types that atomics, event waits, and OpenCL.std's vector loads and stores require of pointers.
 
-LLVM's passes drop a `getelementptr` of nothing but zeros, and the backend (LLVM 22.1) casts a pointer for one use only,
-or not at all: a pointer to a whole array, record or object of another type may arrive where one to the value accessed
-is meant.
+LLVM's passes drop a `getelementptr` whose indices are all zero. The backend (LLVM 22.1) casts a pointer for one use
+only, or not at all. An operand may therefore point to a whole array, a structure or an object of another type instead
+of the value accessed.
 """
 
 from __future__ import annotations
@@ -15,24 +15,27 @@ _WAIT, _STORE = OP["OpGroupWaitEvents"], OP["OpAtomicStore"]
 _FLAGS = (OP["OpAtomicFlagTestAndSet"], OP["OpAtomicFlagClear"])
 _OTHERS = ("Load", "Exchange", "CompareExchange", "IAdd", "ISub", "SMin", "UMin", "SMax", "UMax", "And", "Or", "Xor")
 _FLOATS = ("FAddEXT", "FMinEXT", "FMaxEXT")
-#: By opcode: where the pointer stands among the operands.
+# opcode -> index of the pointer operand
 POINTER_AT = {_WAIT: 2, **dict.fromkeys((_STORE, *_FLAGS, *(OP[f"OpAtomic{name}"] for name in _OTHERS + _FLOATS)), 0)}
 
 
 def pointee(item: Instruction, definitions: Mapping[int, Instruction]) -> int:
-    """The id of the type that the pointer of one of these instructions must point to."""
+    """Return the id of the type that the pointer operand of this instruction must point to.
+
+    `item` is an instruction whose opcode is in POINTER_AT.
+    """
     if item.opcode == _WAIT:
         return next(i.result or 0 for i in definitions.values() if i.opcode == OP["OpTypeEvent"])
     if item.opcode == _STORE:
         return definitions[item.operands[3]].result_type or 0
     if item.opcode in _FLAGS:
-        # A flag is a 32-bit integer, as the scope is.
+        # A flag is a 32-bit integer; the scope operand has that type.
         return definitions[item.operands[1]].result_type or 0
     return item.result_type or 0
 
 
 def pointed_to(definitions: dict[int, Instruction], pointer: int) -> Instruction:
-    """The type that the value `pointer` points to; the type itself where it is no pointer."""
+    """Return the type that the value `pointer` points to; if the value is no pointer, its type."""
     kind = definitions[definitions[pointer].result_type or 0]
     return definitions[kind.operands[1]] if kind.opcode == OP["OpTypePointer"] else kind
 
@@ -48,15 +51,15 @@ def first_leaf(definitions: dict[int, Instruction], kind: Instruction) -> Instru
 
 
 EXT_INST = OP["OpExtInst"]
-# By the instruction's number in OpenCL.std: where the pointer stands among the operands, for vloadn and vstoren ...
+# number of the instruction in OpenCL.std -> index of the pointer operand. First vloadn and vstoren.
 _VLOADN, _VSTOREN = 171, 172
 _VECTORS = {_VLOADN: 3, _VSTOREN: 4}
-# ... vload_half, vload_halfn and vloada_halfn; vstore_half, vstore_halfn and vstorea_halfn, each with and without _r.
+# Then vload_half, vload_halfn and vloada_halfn; vstore_half, vstore_halfn and vstorea_halfn, each with and without _r.
 _HALVES = {**dict.fromkeys((173, 174, 179), 3), **dict.fromkeys((175, 176, 177, 178, 180, 181), 4)}
 
 
 def instruction_set(module: Module) -> int | None:
-    """The id of OpenCL.std."""
+    """Return the id of the imported instruction set OpenCL.std, or None."""
     for item in module.instructions:
         if item.opcode == OP["OpExtInstImport"] and decode_string(item.operands)[0] == "OpenCL.std":
             return item.result
@@ -66,13 +69,18 @@ def instruction_set(module: Module) -> int | None:
 
 
 def vector_pointer(item: Instruction) -> int | None:
-    """Return the index of the pointer among the operands of an OpExtInst of OpenCL.std; None where it is no vector load
-    or store."""
+    """Return the index of the pointer operand of a vector load or store of OpenCL.std.
+
+    Return None for the other instructions of OpenCL.std.
+    """
     return _VECTORS.get(item.operands[1], _HALVES.get(item.operands[1]))
 
 
 def vector_pointee(item: Instruction, definitions: Mapping[int, Instruction]) -> Instruction | None:
-    """The type that the pointer of a vector load or store must point to; None: half, which the module lacks."""
+    """Return the type that the pointer of a vector load or store must point to.
+
+    Return None if that type is half and the module does not declare half.
+    """
     if item.operands[1] in _HALVES:
         return next((i for i in definitions.values() if i.opcode == OP["OpTypeFloat"] and i.operands == (16,)), None)
     vector = definitions[item.operands[2]].result_type if item.operands[1] == _VSTOREN else item.result_type

@@ -1,4 +1,4 @@
-"""Everything between a module's annotations and its functions: types, constants, variables, found by what they are."""
+"""The types, constants and global variables of a module, found by their contents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _POINTER, _ARRAY, _STRUCT = OP["OpTypePointer"], OP["OpTypeArray"], OP["OpTypeSt
 _VARIABLE, _FORWARD, _EXTENDED = OP["OpVariable"], OP["OpTypeForwardPointer"], OP["OpExtInst"]
 _LINES = frozenset({OP["OpLine"], OP["OpNoLine"]})
 FUNCTION = 7  # the storage class
-# What two of may say different things although they look alike.
+# Opcodes whose instructions may differ although their operands are equal; they are never merged.
 _DISTINCT = frozenset(
     OP[f"Op{name}"]
     for name in (
@@ -22,7 +22,10 @@ _Key = tuple[int, int | None, tuple[int, ...]]
 
 
 class Pool:
-    """The module's own, in order, and what is added. `ordered` puts each after what it is made of."""
+    """A collection of the module's types, constants and globals, and of those that a lowering adds.
+
+    `ordered` yields all of them with definitions before uses.
+    """
 
     def __init__(self, module: Module, items: Iterable[Instruction], definitions: dict[int, Instruction]) -> None:
         self.module = module
@@ -33,11 +36,12 @@ class Pool:
             self._remember(item)
 
     def _remember(self, item: Instruction) -> None:
+        """Enter an item for `find`, unless its opcode is in _DISTINCT."""
         if item.result is not None and item.opcode not in _DISTINCT:
             self._ids.setdefault((item.opcode, item.result_type, item.operands), item.result)
 
     def add(self, item: Instruction) -> int:
-        """Add an item unchanged, even where there is an equal one: see `intern`."""
+        """Add an instruction unchanged, even if an equal one exists (see `intern`), and return its id."""
         assert item.result is not None
         self.items.append(item)
         self.definitions[item.result] = item
@@ -45,33 +49,38 @@ class Pool:
         return item.result
 
     def find(self, opcode: int, operands: tuple[int, ...], result_type: int | None = None) -> int | None:
-        """The id of what is already there."""
+        """Return the id of an existing instruction with these contents, or None."""
         return self._ids.get((opcode, result_type, operands)) if opcode not in _DISTINCT else None
 
     def intern(self, name: str, *operands: int, result_type: int | None = None) -> int:
-        """The id of this type or constant, which is made if there is none."""
+        """Return the id of the type or constant with these contents; add it if it does not exist."""
         id_ = self.find(OP[name], operands, result_type)
         if id_ is not None:
             return id_
         return self.add(Instruction(OP[name], operands, result_type, self.module.new_id()))
 
-    # --- what is often wanted
+    # --- frequent types and constants
 
     def integer(self, bits: int) -> int:
+        """Return the id of the unsigned integer type of `bits` bits."""
         return self.intern("OpTypeInt", bits, 0)
 
     def number(self, value: int, bits: int = 32) -> int:
-        """An integer constant."""
+        """Return the id of an integer constant of `bits` bits."""
         words = tuple(value >> shift & 0xFFFFFFFF for shift in range(0, bits, 32))
         return self.intern("OpConstant", *words, result_type=self.integer(bits))
 
     def pointer(self, pointee: int, storage_class: int = FUNCTION) -> int:
+        """Return the id of a pointer type."""
         return self.intern("OpTypePointer", storage_class, pointee)
 
     def ordered(self, replaced: dict[int, Instruction], dropped: set[int]) -> Iterator[Instruction]:
-        """Yield all items with definitions before uses, with other instructions for some ids and without some."""
+        """Yield all items with definitions before uses.
+
+        `replaced` maps ids to the instructions that replace their definitions. The ids in `dropped` are left out.
+        """
         items = [replaced.get(item.result or 0, item) for item in self.items if item.result not in dropped]
-        # Debug information may look ahead, and nothing but debug information looks at it.
+        # Debug information may refer to later instructions, and only debug information refers to it.
         last = [item for item in items if item.opcode == _EXTENDED]
         forward = [item for item in items if item.opcode == _FORWARD]
         rest = {item.result: item for item in items if item.opcode not in (_EXTENDED, _FORWARD)}
@@ -80,7 +89,7 @@ class Pool:
         emitted: set[int | None] = set()
         begun: set[int | None] = set()
         for start in rest.values():
-            # (item, whether what it is made of is done)
+            # Each entry: an item, and whether the items that it uses were yielded.
             work = [(start, False)]
             while work:
                 item, ready = work.pop()
@@ -91,13 +100,14 @@ class Pool:
                     yield item
                     continue
                 if item.result in begun:
-                    raise ValueError(f"%{item.result} is made of itself")
+                    raise ValueError(f"the definition of %{item.result} contains itself")
                 begun.add(item.result)
                 work.append((item, True))
                 work += [(rest[id_], False) for id_ in self._made_of(item, ahead) if id_ in rest and id_ not in emitted]
         yield from last
 
     def _made_of(self, item: Instruction, ahead: set[int]) -> list[int]:
+        """Return the ids that `item` uses and that must be defined before it."""
         ids = [item.operands[at] for at in id_positions(item, self.definitions)]
         if item.opcode == _STRUCT:
             ids = [id_ for id_ in ids if id_ not in ahead]

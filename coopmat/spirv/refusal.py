@@ -1,4 +1,4 @@
-"""The errors by which the lowering refuses a module."""
+"""The error that refuses a module, and its construction from an instruction."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from .module import Instruction
 
 
 class Refused(Exception):
-    """The module has something in it that has no lowering, or is broken. `code` is the diagnostic's; `function` the
-    name of the function that has it, empty where that is not known."""
+    """An error: the module has an instruction or a type that has no lowering, or is invalid.
+
+    code: the code of the diagnostic.
+    message: the text of the diagnostic.
+    function: the name of the function concerned; empty if unknown.
+    """
 
     def __init__(self, code: str, message: str, function: str = "") -> None:
         super().__init__(message)
@@ -20,5 +24,5 @@ def unsupported(item: Instruction, message: str) -> Refused:
 
 
 def label(item: Instruction) -> str:
-    """The instruction's name, and its id where it has one."""
+    """Return the instruction's name, followed by its result id if it has one."""
     return item.name if item.result is None else f"{item.name} %{item.result}"

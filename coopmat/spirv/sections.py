@@ -1,4 +1,4 @@
-"""The order of a module's parts (SPIR-V specification, 2.4)."""
+"""The sections of a module and their order (SPIR-V specification, 2.4)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from .module import OP, Instruction, decode_string
 
 
 class Section(IntEnum):
+    """A section of a module before its functions, in the order of the specification."""
+
     CAPABILITY = 0
     EXTENSION = 1
     IMPORT = 2
@@ -41,13 +43,13 @@ _SECTION_OF = {OP[f"Op{name}"]: section for section, names in _NAMES.items() for
 
 
 def entry_point(item: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The operands of an OpEntryPoint up to its name, and the variables that it names."""
+    """Return the operands of an OpEntryPoint up to and including its name, and the ids of its interface variables."""
     end = 2 + decode_string(item.operands[2:])[1]
     return item.operands[:end], item.operands[end:]
 
 
 def split(code: Iterable[Instruction]) -> tuple[dict[Section, list[Instruction]], list[list[Instruction]]]:
-    """The sections before the functions, and the functions."""
+    """Return the instructions before the functions, by section, and the instructions of each function."""
     sections: dict[Section, list[Instruction]] = {section: [] for section in Section}
     functions: list[list[Instruction]] = []
     begin, end = OP["OpFunction"], OP["OpFunctionEnd"]

@@ -1,7 +1,7 @@
-"""spirv-val, spirv-dis, spirv-as and spirv-opt as subprocesses.
+"""The programs spirv-val, spirv-dis, spirv-as and spirv-opt, run as subprocesses.
 
-A set of tools counts only if its spirv-val accepts a module with a cooperative matrix: Debian 12's does not know
-the extension and would refuse everything we make. Without an able one nothing is ever called validated.
+A set of tools is usable only if its spirv-val accepts a module with a cooperative matrix. Debian 12's spirv-val lacks
+the extension and would refuse every native module. Without usable tools no module counts as validated.
 """
 
 from __future__ import annotations
@@ -28,30 +28,33 @@ PROGRAMS = ("spirv-val", "spirv-dis", "spirv-as", "spirv-opt")
 
 
 class ToolsMissing(Exception):
-    """There is no spirv-val here that knows SPV_KHR_cooperative_matrix. `.remedy` is the command that mends it."""
+    """An error: no spirv-val that knows SPV_KHR_cooperative_matrix was found.
+
+    `remedy` is the command that installs one.
+    """
 
     remedy = "coopmat doctor --install spirv-tools"
 
     def __init__(self, message: str = "") -> None:
         reason = message or "no spirv-val that knows SPV_KHR_cooperative_matrix was found"
         self._reason = message
-        super().__init__(f"{reason}; `{self.remedy}` gets one, or name its directory in {ENVIRONMENT_VARIABLE}")
+        super().__init__(f"{reason}; install one with `{self.remedy}`, or set {ENVIRONMENT_VARIABLE} to its directory")
 
     def __reduce__(self) -> tuple[type[ToolsMissing], tuple[str]]:
         return type(self), (self._reason,)
 
 
 class ToolError(Exception):
-    """A program refused its input; str() is what it said."""
+    """An error: a program refused its input, or did not run; str() is its output or the reason."""
 
 
-# What programs in C++ say when there is no more memory.
+# Messages of C++ programs and Python when memory runs out.
 OUT_OF_MEMORY = re.compile(rb"bad_alloc|out of memory|cannot allocate memory|MemoryError", re.IGNORECASE)
 _PIPE = subprocess.PIPE
 
 
 def limit_memory(pid: int, megabytes: int) -> None:
-    """Limit the memory of a process that was just started, where the system can."""
+    """Limit the address space of a process that was just started; do nothing if the system cannot."""
     try:
         import resource
 
@@ -64,7 +67,10 @@ def limit_memory(pid: int, megabytes: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SpirvTools:
-    """The programs of one directory; `loader` and `library` are set where they come with their own libc."""
+    """The programs of one directory.
+
+    loader, library: the dynamic loader and the library directory of a private libc; None without one.
+    """
 
     directory: Path
     loader: Path | None = None
@@ -72,7 +78,7 @@ class SpirvTools:
 
     @classmethod
     def at(cls, directory: Path) -> SpirvTools | None:
-        """The tools in `directory` (or its bin/), None where it has no spirv-val."""
+        """Return the tools in `directory` or its bin/; None if it has no spirv-val."""
         library = directory / "lib"
         loader = next((path for pattern in ("ld-linux*", "ld64*") for path in sorted(library.glob(pattern))), None)
         for programs in (directory / "bin", directory):
@@ -81,24 +87,27 @@ class SpirvTools:
         return None
 
     def is_of(self, place: Path) -> bool:
-        """Return whether these are the tools that naming `place` selects: the programs' own directory, or the one above
-        its bin/."""
+        """Return whether naming `place` selects these tools: their directory, or the parent of their bin/."""
         return self.directory in (place, place / "bin")
 
     def path(self, program: str) -> Path:
+        """Return the path of a program; raise ToolsMissing if it is absent."""
         executable = shutil.which(program, path=str(self.directory))
         if executable is None:
             raise ToolsMissing(f"{program} is missing in {self.directory}")
         return Path(executable)
 
     def command(self, program: str, *arguments: str) -> list[str]:
-        """The argument vector; through the private dynamic loader where the tools have one."""
+        """Return the argument vector; with a private libc, the command runs its dynamic loader."""
         prefix = [str(self.loader), "--library-path", str(self.library)] if self.loader else []
         return [*prefix, str(self.path(program)), *arguments]
 
     def run(self, program: str, *arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run `program` with `data` on its standard input. Raises ToolError where it does not start or is killed,
-        budgets.Exceeded where it takes too long, or too much memory."""
+        """Run `program` with `data` on its standard input.
+
+        Raise ToolError if the program does not start or is killed, budgets.Exceeded if it takes too much time or
+        memory.
+        """
         command = self.command(program, *arguments)
         try:
             with subprocess.Popen(command, stdin=_PIPE, stdout=_PIPE, stderr=_PIPE) as process:
@@ -115,15 +124,18 @@ class SpirvTools:
         if process.returncode != 0 and OUT_OF_MEMORY.search(stderr):
             raise budgets.Exceeded("tool-megabytes", program)
         if process.returncode < 0:
-            raise ToolError(f"{program} was ended by {signal.Signals(-process.returncode).name}")
+            raise ToolError(f"{program} was killed by {signal.Signals(-process.returncode).name}")
         return subprocess.CompletedProcess(command, process.returncode, out, stderr)
 
     def version(self) -> str:
-        """The first line of `spirv-val --version`."""
+        """Return the first line of `spirv-val --version`."""
         return self.run("spirv-val", "--version").stdout.decode(errors="replace").partition("\n")[0]
 
     def is_able(self) -> bool:
-        """Does this spirv-val accept a cooperative matrix? Asked once per program file in this process."""
+        """Return whether this spirv-val accepts a cooperative matrix.
+
+        The answer is cached in this process for each program file and its time of modification.
+        """
         try:
             path = self.path("spirv-val")
             key = (str(path), str(self.loader), path.stat().st_mtime_ns)
@@ -139,6 +151,7 @@ _ABLE: dict[tuple[str, str, int], bool] = {}
 
 
 def _probe_module() -> bytes:
+    """Return a small module that declares a cooperative matrix type."""
     code = [
         instruction("OpCapability", 6),  # Kernel
         instruction("OpCapability", 4),  # Addresses
@@ -157,8 +170,10 @@ def _probe_module() -> bytes:
 
 
 def private_directories() -> list[Path]:
-    """Return the directories that `fetch.install` may put the tools into: the environment's own first, then the
-    user's."""
+    """Return the directories into which `fetch.install` may put the tools.
+
+    The Python environment's directory comes first, then the user's.
+    """
     import platformdirs
 
     user = Path(platformdirs.user_data_dir("coopmat", appauthor=False))
@@ -166,11 +181,12 @@ def private_directories() -> list[Path]:
 
 
 def _candidates() -> Iterator[Path]:
+    """Yield the directories that may contain tools, in the order of `find_tools`."""
     setting = os.environ.get(ENVIRONMENT_VARIABLE)
     if setting:
         yield Path(setting)
         if Path(setting).name == "bin":
-            yield Path(setting).parent  # programs that come with their own libc have it beside their bin/
+            yield Path(setting).parent  # a private libc is beside the bin/ of its programs
     yield from private_directories()
     for entry in os.environ.get("PATH", "").split(os.pathsep):
         if entry:
@@ -178,7 +194,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def find_tools() -> SpirvTools | None:
-    """The first able set of tools: $COOPMAT_SPIRV_TOOLS, the private directories, PATH. None where there is none."""
+    """Return the first usable set of tools from $COOPMAT_SPIRV_TOOLS, the private directories and PATH, or None."""
     return next((tools for place in _candidates() if (tools := SpirvTools.at(place)) and tools.is_able()), None)
 
 
@@ -191,36 +207,36 @@ def need_tools() -> SpirvTools:
 
 
 def _capability(number: int) -> bytes:
-    """OpCapability, as a module has it among its first instructions."""
+    """Return the bytes of an OpCapability instruction."""
     return struct.pack("<2I", 2 << 16 | 17, number)
 
 
 _WIDE_ATOMICS = _capability(12)  # Int64Atomics
 _NATIVE_MATRICES = _capability(6022)  # CooperativeMatrixKHR
-# Bytes that hold the header and every capability.
+# Number of bytes that contain the header and all capabilities.
 _START = 512
 
 
 def has_native_matrices(spirv: bytes) -> bool:
-    """Return whether a module that was emitted by this package has cooperative matrices."""
+    """Return whether a module that this package emitted has cooperative matrices."""
     return _NATIVE_MATRICES in spirv[:_START]
 
 
 def target_env_for(spirv_version: str, spirv: bytes = b"") -> str:
-    """spirv-val's name for what a module of this version is checked against.
+    """Return spirv-val's --target-env for a module of this SPIR-V version.
 
-    spirv-val knows OpenCL's own rules only up to 2.2, which is SPIR-V 1.2; and of those not what
-    cl_khr_int64_base_atomics adds, so that a module with such atomics is checked as any SPIR-V.
+    spirv-val knows the rules of OpenCL only up to 2.2, which is SPIR-V 1.2, and not those of cl_khr_int64_base_atomics.
+    A module with 64-bit atomics is therefore checked by the universal rules.
     """
     own_rules = spirv_version == "1.2" and _WIDE_ATOMICS not in spirv[:_START]
     return "opencl2.2" if own_rules else f"spv{spirv_version}"
 
 
 def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> list[str] | None:
-    """Return None where spirv-val accepts the module, and its messages otherwise.
+    """Run spirv-val: return None if it accepts the module, and otherwise its messages.
 
-    Raises ToolsMissing where no able spirv-val is found, ToolError where it cannot be run, budgets.Exceeded where a
-    type has more members than spirv-val walks through in time.
+    Raise ToolsMissing if no usable spirv-val is found, and ToolError if it cannot be run. Raise budgets.Exceeded if a
+    type has more members than spirv-val can check in time.
     """
     tools = tools or need_tools()
     with contextlib.suppress(MalformedModule, Refused):
@@ -228,28 +244,29 @@ def validate(spirv: bytes, target_env: str, tools: SpirvTools | None = None) -> 
     arguments = ("--target-env", target_env, "-")
     if tools.run("spirv-val", *arguments, data=with_unique_names(spirv)).returncode == 0:
         return None
-    # Once more, for the names in its messages.
+    # Run again with the module's names, which the messages contain.
     result = tools.run("spirv-val", *arguments, data=spirv)
     return None if result.returncode == 0 else _messages("spirv-val", result)
 
 
 def disassemble(spirv: bytes, tools: SpirvTools | None = None) -> str:
-    """The module as assembly text, with friendly names. Raises ToolsMissing, ToolError."""
+    """Return the module as assembly text, with friendly names; raise ToolsMissing or ToolError."""
     return _output(tools or need_tools(), "spirv-dis", "-", data=spirv).decode(errors="replace")
 
 
 def assemble(text: str, target_env: str, tools: SpirvTools | None = None) -> bytes:
-    """The binary of assembly text. Raises ToolsMissing, ToolError."""
+    """Return the binary of assembly text; raise ToolsMissing or ToolError."""
     arguments = ("--target-env", target_env, "-o", "-", "-")
     return _output(tools or need_tools(), "spirv-as", *arguments, data=text.encode())
 
 
 def optimize(spirv: bytes, *flags: str, tools: SpirvTools | None = None) -> bytes:
-    """Return the module that `spirv-opt FLAGS` writes. Raise ToolsMissing, ToolError."""
+    """Return the module that `spirv-opt FLAGS` writes; raise ToolsMissing or ToolError."""
     return _output(tools or need_tools(), "spirv-opt", *flags, "-", "-o", "-", data=spirv)
 
 
 def _output(tools: SpirvTools, program: str, *arguments: str, data: bytes) -> bytes:
+    """Return the standard output of a program; raise ToolError with its messages if it fails."""
     result = tools.run(program, *arguments, data=data)
     if result.returncode != 0:
         raise ToolError("\n".join(_messages(program, result)))
@@ -257,5 +274,6 @@ def _output(tools: SpirvTools, program: str, *arguments: str, data: bytes) -> by
 
 
 def _messages(program: str, result: subprocess.CompletedProcess[bytes]) -> list[str]:
+    """Return the lines that a program printed, or its exit status if it printed nothing."""
     text = (result.stderr + result.stdout).decode(errors="replace")
     return [line for line in text.splitlines() if line.strip()] or [f"{program} exited with {result.returncode}"]

@@ -42,7 +42,8 @@ def remarks(route: str, m: int, n: int, k: int, a: str = "char", c: str = "int")
             "x86",
             (8, 30, 64),
             (),
-            "8 x 30 x 64 multiply-add of s8 x s8 + s32: no multiple of an instruction's 1 x 16 x 4 or 16 x 16 x 64",
+            "8 x 30 x 64 multiply-add of s8 x s8 + s32: "
+            "the shape is no multiple of an instruction's 1 x 16 x 4 or 16 x 16 x 64",
         ),
         ("x86", (32, 32, 64), (), "32 x 32 x 64 multiply-add of s8 x s8 + s32: 4 of tdpbssd (16 x 16 x 64)"),
         ("x86", (16, 16, 64), ("uchar", "uint"), "u8 x u8 + u32: 1 of tdpbuud (16 x 16 x 64)"),

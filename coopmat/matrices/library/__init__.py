@@ -1,1 +1,1 @@
-"""The lowerings: one OpenCL C file per strategy, instantiated by `coopmat.matrices.lowering`."""
+"""The OpenCL C texts of the lowerings, which `coopmat.matrices.lowering` instantiates."""

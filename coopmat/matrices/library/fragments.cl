@@ -1,10 +1,11 @@
-// Cooperative matrices that lie as a matrix instruction's operands (`Fragments` in matrices/holdings.py), tile by tile
-// down the columns, so that a lane's registers are consecutive components. What else there is is as in lanes.cl.
+// Cooperative matrices in the lane layout of a matrix instruction's operands (`Fragments` in matrices/holdings.py).
+// Tiles are ordered down the columns, so that a lane's registers are consecutive components. Everything else is as in
+// lanes.cl.
 //
-//   CM_TILES_M, _N, _K          tiles of A's rows, of B's columns, and along K
-//   CM_A_TILE, _B_TILE, _C_TILE components that a lane has of a tile, as a vector CM_A_REGISTERS, ...
-//   CM_A_JOINED(p), _B_         that vector, of the components at p
-//   CM_INSTRUCTION(a, b, c)     a tile of A by one of B, plus one of C
+//   CM_TILES_M, _N, _K          the number of tiles along A's rows, along B's columns, and along K
+//   CM_A_TILE, _B_TILE, _C_TILE the components of a tile in a lane, which are a vector CM_A_REGISTERS, ...
+//   CM_A_JOINED(p), _B_         this vector, of the components at p
+//   CM_INSTRUCTION(a, b, c)     the product of a tile of A and a tile of B, plus a tile of C
 
 #ifdef CM_PROLOGUE
 #define CM_REGISTERS(type, m, i) (*(__private type *)((m) + (i)))

@@ -1,25 +1,25 @@
-// Cooperative matrices in private memory, however they lie over the lanes of a subgroup: what follows from any holding.
+// Cooperative matrices in private memory for any lane layout: the sections that follow from the layout alone.
 //
-// Each section below is a template for one operation. To instantiate it define CM_OP_<section>, CM_NAME (the
-// function's name) and what the section reads, then include the section; matrices/lowering.py does that. A lowering's
-// own file may have its own way of a section, and has CM_LANE and CM_BROADCAST(x, lane) in its prologue.
+// Each section below is a template for one operation. To instantiate a section, define CM_OP_<section>, CM_NAME (the
+// function's name) and the macros that the section reads, then include the section; matrices/lowering.py does that. A
+// lowering's file may replace a section, and defines CM_LANE and CM_BROADCAST(x, lane) in its prologue.
 //
 //   CM_T, CM_ROWS, CM_COLUMNS     the matrix's component type and shape
-//   CM_SG, CM_SLOTS               the subgroup's size; components that a lane has room for
-//   CM_ROW, CM_COLUMN(l, s)       where the component in slot s of lane l stands in the matrix
-//   CM_HOLDS(l, s)                whether there is one; those come first in the slots, CM_HELD of them in this lane
-//   CM_HOLDER, CM_SLOT(r, c)      the lane, of several the first, and the slot of a component
+//   CM_SG, CM_SLOTS               the subgroup's size; the number of slots of a lane, each for one component
+//   CM_ROW, CM_COLUMN(l, s)       the row and the column of the component in slot s of lane l
+//   CM_HOLDS(l, s)                whether slot s of lane l holds a component; the first CM_HELD slots of this lane do
+//   CM_HOLDER, CM_SLOT(r, c)      the lane (if there are several, the first) and the slot that hold component (r, c)
 //   CM_FIRST(l)                   the first of the lanes that hold the same components as lane l
-//   CM_SPACE, CM_OFFSET(r, c)     address space of the memory; where component (r, c) lies in it, from `stride`
-//   CM_PLACE, CM_INSIDE(r, c)     the parameters that tell of the memory; whether (r, c) is inside, 1 where not checked
+//   CM_SPACE, CM_OFFSET(r, c)     the address space of the memory; the offset of component (r, c), a function of `stride`
+//   CM_PLACE, CM_INSIDE(r, c)     the parameters that describe the memory; whether (r, c) is inside: 1 if not checked
 //   CM_MAP(x), CM_MAP(x, y)       the component-wise operation
-//   CM_BARRIER                    around a store that other lanes may see: they must not read too late, or too early
-//   CM_UNSET(t, n)                nothing, or fills n components that must all be written, where this is for tests
-//   CM_W_OF(x), CM_T_OF(x)        a component as the integer that it goes to other lanes as, and back
+//   CM_BARRIER                    the barrier before and after a store: other lanes may read the memory before and after
+//   CM_UNSET(t, n)                empty; in lowerings for tests, fills n components that must all be overwritten
+//   CM_W_OF(x), CM_T_OF(x)        a component as the integer that is sent to other lanes, and the reverse conversion
 //
 // All lanes must call the multiply-add, a transpose and stores to private and local memory together. `out` may be any
-// of the inputs. Functions ask for their lane once: where loops stay loops, Intel's CPU compiler leaves out lanes of a
-// store behind a component-wise operation when its condition and its address ask anew (docs/backend.md).
+// of the inputs. Functions read their lane id once. If the condition and the address of a store read it again after a
+// component-wise operation, Intel's CPU compiler omits lanes in loops that are not unrolled (docs/backend.md).
 
 #ifdef CM_PROLOGUE
 #define CM_FUNCTION static inline __attribute__((always_inline))
@@ -53,7 +53,7 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 }
 #endif // CM_OP_STORE
 
-// To private memory, where every lane stores all of the matrix.
+// A store to private memory: every lane stores the whole matrix.
 #ifdef CM_OP_STORE_ALL
 CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
 {
@@ -74,7 +74,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_T value)
 }
 #endif // CM_OP_FILL
 
-#ifdef CM_OP_BINARY // only where a component is held: an integer division must not see what lies elsewhere
+#ifdef CM_OP_BINARY // skip empty slots: an integer division must not read undefined values
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *a, __private const CM_T *b)
 {
     const int lane = CM_LANE;
@@ -100,7 +100,8 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 }
 #endif // CM_OP_UNARY
 
-// To other lanes and slots: CM_FROM_HOLDER and CM_FROM_SLOT(r, c) tell where component (r, c) of the result comes from.
+// Move components to other lanes and slots: component (r, c) of the result is in slot CM_FROM_SLOT(r, c) of lane
+// CM_FROM_HOLDER(r, c) of the operand.
 #ifdef CM_OP_MOVE
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 {
@@ -119,7 +120,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 }
 #endif // CM_OP_MOVE
 
-// A builtin of each component, of CM_OPERANDS: CM_VALUE(s) is the result for slot s.
+// Apply a builtin to each component of CM_OPERANDS: CM_VALUE(s) is the result for slot s.
 #ifdef CM_OP_COMPONENT_WISE
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_OPERANDS)
 {
@@ -128,8 +129,8 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_OPERANDS)
 }
 #endif // CM_OP_COMPONENT_WISE
 
-// A function that is an operand: CM_VALUE(r, c, s) calls it for component (r, c), in slot s, of matrices that
-// are CM_PARAMETERS.
+// Apply a function of the program: CM_VALUE(r, c, s) calls it for component (r, c), in slot s, of the matrices that
+// CM_PARAMETERS declares.
 #ifdef CM_OP_MAP
 CM_FUNCTION void CM_NAME(__private CM_T *out CM_PARAMETERS)
 {
@@ -140,9 +141,10 @@ CM_FUNCTION void CM_NAME(__private CM_T *out CM_PARAMETERS)
 }
 #endif // CM_OP_MAP
 
-// Each of CM_LINES rows or columns becomes a value by CM_F(x, y); component (r, c) has its part in CM_LINE(r, c). Lanes
-// combine what they hold themselves, then what the CM_PARTS lanes from CM_FIRST_LANE(line), in steps of CM_STEP, have
-// of a line. What begins with CM_R_ is the result's.
+// Reduce each of CM_LINES lines (rows, columns or the whole matrix) to one value by CM_F(x, y). Component (r, c)
+// belongs to line CM_LINE(r, c). Each lane first combines its own components. Then the partial results of a line are
+// combined: CM_PARTS lanes have one, from CM_FIRST_LANE(line) in steps of CM_STEP. Macros with the prefix CM_R_
+// describe the result.
 #ifdef CM_OP_REDUCE
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
 {
@@ -173,7 +175,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
 }
 #endif // CM_OP_REDUCE
 
-// Blocks of 2x2 become a component each.
+// Reduce each block of 2x2 to one component.
 #ifdef CM_OP_REDUCE_BLOCKS
 #define CM_AT(r, c) CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_SLOT(r, c)]), CM_HOLDER(r, c)))
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
@@ -196,8 +198,8 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
 #undef CM_AT
 #endif // CM_OP_REDUCE_BLOCKS
 
-// However A, B and C lie: every lane gathers a column of A and a row of B at a time. A and B are CM_M x CM_K and CM_K x
-// CM_N; what begins with CM_A_ and CM_B_ is as above. lanes.cl tells of the sum.
+// A multiply-add for any lane layouts of A, B and C: every lane gathers a column of A and a row of B at a time. A is
+// CM_M x CM_K, B is CM_K x CM_N. Macros with the prefixes CM_A_ and CM_B_ are as above. lanes.cl describes the sum.
 #ifdef CM_OP_MUL_ADD_MIXED
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {

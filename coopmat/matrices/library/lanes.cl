@@ -1,14 +1,14 @@
-// Cooperative matrices over the lanes of the device's subgroups: lane l holds the columns c with c % CM_SG == l, of A, B
-// and C alike, one after the other (`Columns` in matrices/holdings.py). general.cl has what is not here.
+// Cooperative matrices over the lanes of the device's subgroups. In A, B and C, lane l holds the columns c with c %
+// CM_SG == l, in order (`Columns` in matrices/holdings.py). Other sections are in general.cl.
 
 #ifdef CM_PROLOGUE
 #define CM_LANE ((int)get_sub_group_local_id())
 #define CM_BROADCAST(x, lane) sub_group_broadcast(x, lane)
 #endif // CM_PROLOGUE
 
-// A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; CM_OWN columns of
-// B and C are a lane's. The sum is kept as CM_SUM: floating point at C's precision or better, integers modulo 2^bits. CM_WIDEN_A, _B
-// convert to that; CM_BEGIN(c) starts a sum, CM_END(sum, c) is the result.
+// A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C. A lane has CM_OWN
+// columns of B and C. The sum has the type CM_SUM: floating point of at least C's precision, integers modulo 2^bits.
+// CM_WIDEN_A and CM_WIDEN_B convert to this type. CM_BEGIN(c) is the initial sum, CM_END(sum, c) the result.
 #ifdef CM_OP_MUL_ADD
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {

@@ -1,33 +1,33 @@
-// What native cooperative matrices have no instruction for: functions on the matrix types themselves.
+// Operations for which native cooperative matrices have no instruction: functions on the matrix types themselves.
 //
 // Each section is a template for one operation, as in subgroup_of_one.cl.
 //
 //   CM_MATRIX, CM_T             the matrix type and its component type
-//   CM_BITS                     a type of the same size, to copy components as: small floats have no operations
+//   CM_BITS                     a type of the same size for copies of components: small floats have no operations
 //   CM_ROWS, CM_COLUMNS         the matrix's shape
-//   CM_PITCH, CM_ROW            components from a subgroup's tile to the next one's, from row to row of a tile
-//   CM_AT(r, c, i)              where component i, which is (r, c), lies in a tile
-//   CM_AND_ALLOWED(p)           && whether the device takes a pointer to there, and the stride
+//   CM_PITCH, CM_ROW            components from a subgroup's tile to the next, and from row to row of a tile
+//   CM_AT(r, c, i)              the index in a tile of component i, which is component (r, c)
+//   CM_AND_ALLOWED(p)           `&& ...`: whether the device accepts the pointer p and the stride; may be empty
 //   CM_POINTER, CM_ELEMENTS     pointers to CM_T and to CM_BITS, with address space and qualifiers
-//   CM_OFFSET(r, c)             where component (r, c) lies in memory, from `stride`
-//   CM_LAYOUT                   the layout, where the instruction knows it; otherwise every tile is staged
-//   CM_FIRST, CM_STEP           which components a work-item stores: its share, or all where the memory is its own
-//   CM_TO, CM_LEAST, CM_MOST    of a conversion: the matrix type that is wanted, and the source's bounds for it
+//   CM_OFFSET(r, c)             the offset of component (r, c) in memory, a function of `stride`
+//   CM_LAYOUT                   the layout, if the instruction supports it; if undefined, every tile is staged
+//   CM_FIRST, CM_STEP           the components that a work-item stores: a share, or all if the memory is private
+//   CM_TO, CM_LEAST, CM_MOST    of a conversion: the resulting matrix type, and its bounds in the source's type
 //
-// A staged tile lies in local memory, row after row, `tiles` having room for one of each subgroup in the work-group. The
-// first barrier waits until the tile that lay there is no longer used. All operands are uniform over the subgroup.
+// Staged tiles are in local memory, row after row. `tiles` has room for one tile of each subgroup in the work-group.
+// The first barrier waits until the previous tile is no longer in use. All operands are uniform over the subgroup.
 
 #ifdef CM_PROLOGUE
 #define CM_FUNCTION static
 #define CM_COUNT ((uint)CM_ROWS * CM_COLUMNS)
 #define CM_STORE_TILE(tile, m) coop_mat_store(tile, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong)CM_ROW)
-// What this work-item does of so many. Intel's CPU runtime (2026.2) leaves out barriers of a kernel in which a loop
-// from the lane's number to 1 goes on by the size.
+// The iterations of this work-item among `count`. Intel's CPU runtime (2026.2) omits barriers of a kernel in which a
+// loop from the lane's number to 1 has the subgroup's size as its step.
 #define CM_FOR_SHARE(i, count) \
     for (uint i = get_sub_group_local_id(); i < (count); i += (count) > 1 ? get_sub_group_size() : 1)
 #define CM_INTERIOR(row, column, rows, columns) \
     (row <= rows && CM_ROWS <= rows - row && column <= columns && CM_COLUMNS <= columns - column)
-// Without row + r, which may be more than a uint holds.
+// Avoid row + r, which may overflow a uint.
 #define CM_INSIDE(r, c) (row < rows && (r) < rows - row && column < columns && (c) < columns - column)
 #endif // CM_PROLOGUE
 
@@ -79,7 +79,8 @@ CM_FUNCTION void CM_NAME(
 }
 #endif // CM_OP_STORE
 
-#ifdef CM_OP_MOVE // to another use, or the transpose: CM_LAYOUT is the one in which the result reads the tile
+// a change of use, or a transposition: CM_LAYOUT is the layout in which the result is loaded from the tile
+#ifdef CM_OP_MOVE
 CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
 {
     __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
@@ -99,7 +100,8 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
 }
 #endif // CM_OP_MOVE
 
-#ifdef CM_OP_MAP // CM_STORE puts the operands into tiles; CM_VALUE(r, c, at) is of those that lie there
+// CM_STORE stores the operands to tiles; CM_VALUE(r, c, at) is the function of their components at index `at`
+#ifdef CM_OP_MAP
 CM_FUNCTION CM_MATRIX CM_NAME(CM_PARAMETERS __local CM_T *tiles)
 {
     __local CM_T *tile = tiles + get_sub_group_id() * CM_PITCH;
@@ -115,8 +117,8 @@ CM_FUNCTION CM_MATRIX CM_NAME(CM_PARAMETERS __local CM_T *tiles)
 }
 #endif // CM_OP_MAP
 
-// A work-item combines the CM_DOWN x CM_ALONG components of each of its lines, which begin at CM_FROM(l), and writes the
-// value to the CM_TO_DOWN x CM_TO_ALONG places of the result from CM_INTO(l) on.
+// A work-item combines the CM_DOWN x CM_ALONG components of each of its lines, which begin at CM_FROM(l). It writes the
+// value to the CM_TO_DOWN x CM_TO_ALONG components of the result from CM_INTO(l) on.
 #ifdef CM_OP_REDUCE
 CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
 {
@@ -137,7 +139,7 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
 }
 #endif // CM_OP_REDUCE
 
-// All components: rows first, each into the place of its first component; then every work-item combines their values.
+// Reduce the whole matrix: first each row, into the row's first component; then every work-item combines these values.
 #ifdef CM_OP_REDUCE_ALL
 CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
 {
@@ -163,7 +165,7 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m, __local CM_T *tiles)
 }
 #endif // CM_OP_REDUCE_ALL
 
-#ifdef CM_OP_COMPONENT_WISE // a builtin, CM_VALUE(i); the result is in the place of an operand, CM_RESULT
+#ifdef CM_OP_COMPONENT_WISE // apply a builtin, CM_VALUE(i); the result replaces an operand, CM_RESULT
 CM_FUNCTION CM_MATRIX CM_NAME(CM_PARAMETERS)
 {
     for (uint i = 0; i < coop_mat_length(CM_RESULT); ++i)
@@ -172,7 +174,7 @@ CM_FUNCTION CM_MATRIX CM_NAME(CM_PARAMETERS)
 }
 #endif // CM_OP_COMPONENT_WISE
 
-#ifdef CM_OP_CLAMP // into the bounds of another integer type first: the conversion itself then loses nothing
+#ifdef CM_OP_CLAMP // clamp to the bounds of another integer type, so that the conversion that follows is exact
 CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m)
 {
     for (uint i = 0; i < coop_mat_length(m); ++i)

@@ -1,17 +1,17 @@
-// Cooperative matrices for devices without subgroups: a subgroup is CM_SG consecutive work-items of a work-group, by
-// local linear id, and its lanes hold columns as in lanes.cl. general.cl has what is not here.
+// Cooperative matrices for devices without subgroups. A subgroup is CM_SG consecutive work-items of a work-group, by
+// local linear id. Its lanes hold columns as in lanes.cl. Other sections are in general.cl.
 //
-//   scratch                     local memory for the whole work-group, free between calls
-//   CM_BLOCK                    rows of A that go through it at a time
+//   scratch                     local memory for the whole work-group, unused between calls
+//   CM_BLOCK                    the number of rows of A that are exchanged at a time
 //
-// All work-items of a work-group must call these together, since they wait for each other.
+// All work-items of a work-group must call these functions together, because they contain barriers.
 
 #ifdef CM_PROLOGUE
 #define CM_LINEAR_ID \
     ((uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)))
 #define CM_WORK_ITEMS ((uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)))
 #define CM_LANE ((int)(CM_LINEAR_ID % CM_SG))
-// This subgroup's share, `count` of `type` for each lane.
+// This subgroup's part of `scratch`: `count` values of `type` for each lane.
 #define CM_SHARE(type, count) ((__local type *)scratch + CM_LINEAR_ID / CM_SG * CM_SG * (count))
 #define CM_SIZE min((uint)CM_SG, CM_WORK_ITEMS - CM_LINEAR_ID / CM_SG * CM_SG)
 #define CM_BIT_IN(word, i) ((i) / 32 == (word) ? 1u << ((i) & 31) : 0u)
@@ -19,7 +19,7 @@
 #define CM_EXCHANGE barrier(CLK_LOCAL_MEM_FENCE)
 #endif // CM_PROLOGUE
 
-// To private memory, where every work-item stores all of the matrix.
+// A store to private memory: every work-item stores the whole matrix.
 #ifdef CM_OP_STORE_ALL
 CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE, __local ulong *scratch)
 {
@@ -36,8 +36,8 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE, __
 }
 #endif // CM_OP_STORE_ALL
 
-// The operand has CM_FROM_SLOTS; the component in slot s of lane l of it becomes (CM_TO_ROW(l, s), CM_TO_COLUMN(l, s)) of
-// the result, which is outside where there is none.
+// The operand has CM_FROM_SLOTS slots. The component in slot s of the operand's lane l becomes component (CM_TO_ROW(l,
+// s), CM_TO_COLUMN(l, s)) of the result. For an empty slot, these are outside of the result.
 #ifdef CM_OP_MOVE
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m, __local ulong *scratch)
 {
@@ -93,7 +93,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, __local u
 }
 #endif // CM_OP_REDUCE
 
-// As in general.cl, but combined as the components pass.
+// As in general.cl, but components are combined in the order in which they are exchanged.
 #ifdef CM_OP_REDUCE_BLOCKS
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m, __local ulong *scratch)
 {

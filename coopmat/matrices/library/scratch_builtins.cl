@@ -1,9 +1,9 @@
-// The subgroup builtins where a subgroup is CM_SG consecutive work-items, for values of CM_T; see scratch.cl.
+// The subgroup builtins for subgroups of CM_SG consecutive work-items, on values of CM_T; see scratch.cl.
 //
 //   CM_MORE                     parameters after the values: a lane or a distance `n`, the size of a `cluster`
-//   CM_SIZE                     lanes of this subgroup: the last one of a work-group may have fewer
+//   CM_SIZE                     lanes of this subgroup: the last subgroup of a work-group may have fewer than CM_SG
 //
-// A value from a lane that does not exist is the lane's own.
+// If a builtin reads the value of a lane that does not exist, the result is the calling lane's value.
 
 #ifdef CM_OP_SIZE
 CM_FUNCTION uint CM_NAME(void)
@@ -72,7 +72,7 @@ CM_FUNCTION CM_T CM_NAME(CM_T x CM_MORE, __local ulong *scratch)
 }
 #endif // CM_OP_PICK
 
-#ifdef CM_OP_NEIGHBOUR // the values of two subgroups that lie side by side
+#ifdef CM_OP_NEIGHBOUR // a value of two adjacent subgroups
 CM_FUNCTION CM_T CM_NAME(CM_T low, CM_T high, uint n, __local ulong *scratch)
 {
     __local CM_T *share = CM_SHARE(CM_T, 2);
@@ -86,7 +86,7 @@ CM_FUNCTION CM_T CM_NAME(CM_T low, CM_T high, uint n, __local ulong *scratch)
 }
 #endif // CM_OP_NEIGHBOUR
 
-#ifdef CM_OP_FOLD // of the lanes from CM_FIRST to before CM_END: reductions, scans, any, all
+#ifdef CM_OP_FOLD // combine the values of the lanes from CM_FIRST to before CM_END: reductions, scans, any, all
 CM_FUNCTION CM_T CM_NAME(CM_T x CM_MORE, __local ulong *scratch)
 {
     __local CM_T *share = CM_SHARE(CM_T, 1);
@@ -139,7 +139,7 @@ CM_FUNCTION uint4 CM_NAME(int x, __local ulong *scratch)
 }
 #endif // CM_OP_BALLOT
 
-#ifdef CM_OP_MASK // of the lanes i for which CM_TAKES
+#ifdef CM_OP_MASK // the mask of the lanes i for which CM_TAKES is true
 CM_FUNCTION uint4 CM_NAME(void)
 {
     const uint lane = CM_LANE;
@@ -151,7 +151,7 @@ CM_FUNCTION uint4 CM_NAME(void)
 }
 #endif // CM_OP_MASK
 
-#ifdef CM_OP_LOOK // at one lane's bit
+#ifdef CM_OP_LOOK // the bit of lane CM_SOURCE in a mask
 CM_FUNCTION int CM_NAME(uint4 mask CM_MORE)
 {
     const uint lane = CM_LANE;
@@ -159,7 +159,8 @@ CM_FUNCTION int CM_NAME(uint4 mask CM_MORE)
 }
 #endif // CM_OP_LOOK
 
-#ifdef CM_OP_COUNT_BITS // of the lanes i for which CM_TAKES
+// count the bits that are set among the lanes i for which CM_TAKES is true, or find the first or the last
+#ifdef CM_OP_COUNT_BITS
 CM_FUNCTION uint CM_NAME(uint4 mask)
 {
     const uint lane = CM_LANE;

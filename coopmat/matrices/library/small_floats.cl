@@ -1,16 +1,16 @@
-// Small floats as their bit patterns: conversions from and to float. Every file's sections may call these.
+// Small floats as bit patterns: conversions from and to float. The sections of every file may call these functions.
 //
 //   CM_F, CM_U, CM_H            float, uint and ushort, or vectors of them
-//   CM_CARRY(u, sign)           what rounds the float's bits u up where that is due; sign is all ones below zero
-//   CM_FROM, CM_STICKY(x, y)    another type; 1 where the numbers x and y differ, as a CM_U
+//   CM_CARRY(u, sign)           the number that rounds the float's bits u by its addition; sign is all ones if negative
+//   CM_FROM, CM_STICKY(x, y)    another type; 1 if the numbers x and y differ, otherwise 0, as a CM_U
 //
-// Of types with fewer bits of exponent than a float has:
+// For types with fewer exponent bits than float:
 //
-//   CM_BITS, CM_MANTISSA        widths of the type and of its mantissa
-//   CM_LEAST, CM_UNIT           a float's exponent of the least normal number; the least number
-//   CM_LARGEST, CM_NAN          patterns; the one behind CM_LARGEST is what is beyond the range: infinity, or the NaN
-//   CM_CARRY(q, unit, sign)     what rounds the digits up by, which are multiples q of the unit and a rest
-//   CM_KEPT(finite, sign)       1 where a number beyond the range becomes the largest
+//   CM_BITS, CM_MANTISSA        the widths of the type and of its mantissa in bits
+//   CM_LEAST, CM_UNIT           a float's exponent field for the least normal number; the least positive number
+//   CM_LARGEST, CM_NAN          bit patterns; CM_LARGEST + 1 represents numbers beyond the range: infinity, or the NaN
+//   CM_CARRY(q, unit, sign)     the number that rounds the digits by its addition; the digits are q * unit and a rest
+//   CM_KEPT(finite, sign)       1 if a number beyond the range becomes the largest number, otherwise 0
 
 #ifdef CM_OP_TO_FLOAT
 CM_FUNCTION CM_F CM_NAME(CM_H x)
@@ -19,7 +19,7 @@ CM_FUNCTION CM_F CM_NAME(CM_H x)
 }
 #endif // CM_OP_TO_FLOAT
 
-#ifdef CM_OP_FROM_FLOAT // NaNs stay NaNs, whichever bits are cut off
+#ifdef CM_OP_FROM_FLOAT // NaNs remain NaNs, regardless of which bits are cut off
 CM_FUNCTION CM_H CM_NAME(CM_F x)
 {
     const CM_U u = CM_AS_U(x), sign = CM_AS_U(CM_AS_S(x) >> 31);
@@ -27,7 +27,9 @@ CM_FUNCTION CM_H CM_NAME(CM_F x)
 }
 #endif // CM_OP_FROM_FLOAT
 
-#ifdef CM_OP_TO_ODD // a float that rounds to less than half its digits as x does: toward zero, and odd where it is not x
+// round to odd: truncate to float, and set the last bit if inexact, so that a second rounding to less than half the
+// digits is right
+#ifdef CM_OP_TO_ODD
 CM_FUNCTION CM_F CM_NAME(CM_FROM x)
 {
     const CM_F y = CM_TRUNCATE(x);
@@ -45,7 +47,8 @@ CM_FUNCTION CM_F CM_NAME(CM_H x)
 }
 #endif // CM_OP_NARROW_TO_FLOAT
 
-#ifdef CM_OP_NARROW_FROM_FLOAT // below the least normal number the unit stays, and the digits become fewer
+// below the least normal number, the unit stays the same and the number of digits decreases
+#ifdef CM_OP_NARROW_FROM_FLOAT
 CM_FUNCTION CM_H CM_NAME(CM_F x)
 {
     const CM_U u = CM_AS_U(x), a = u & 0x7fffffffu, sign = CM_AS_U(CM_AS_S(x) >> 31), own = a >> 23;

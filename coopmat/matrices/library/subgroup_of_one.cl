@@ -1,17 +1,17 @@
 // Cooperative matrices for a subgroup of one: a work-item holds whole matrices, row by row, in private memory.
 //
-// general.cl has what is not here, and tells how sections are instantiated.
+// Other sections are in general.cl, which explains how sections are instantiated.
 //
 //   CM_T, CM_ROWS, CM_COLUMNS   the matrix's component type and shape
 //   CM_WIDTH, CM_V              rows are accessed as vectors CM_V of CM_WIDTH components; CM_WIDTH divides CM_COLUMNS
-//   CM_SPACE, CM_OFFSET(r, c)   address space of the memory; where component (r, c) lies in it, from `stride`
-//   CM_PLACE, CM_INSIDE(r, c)   the parameters that tell of the memory; whether (r, c) is inside, in checked accesses
+//   CM_SPACE, CM_OFFSET(r, c)   the address space of the memory; the offset of component (r, c), a function of `stride`
+//   CM_PLACE, CM_INSIDE(r, c)   the parameters that describe the memory; whether (r, c) is inside, in checked accesses
 //   CM_UNCHECKED, CM_FROM_PACK  the same access without checks; whether a packed tile starts with a pack of rows
-//   CM_VLOAD(p), CM_VSTORE(v, p)  a CM_V from and to that memory, aligned to a component only
+//   CM_VLOAD(p), CM_VSTORE(v, p)  load and store a CM_V in that memory, aligned to a component only
 //   CM_MAP(x), CM_MAP(x, y)     the component-wise operation, on CM_V
 //
-// Matrices are aligned to a CM_V, and only ever accessed at offsets that unrolling makes constant, in the same pieces:
-// that is what lets a compiler keep them in registers. `out` may be any of the inputs.
+// Matrices are aligned to a CM_V. They are only accessed at offsets that unrolling makes constant, and always in the
+// same vectors. Therefore a compiler can keep them in registers. `out` may be any of the inputs.
 
 #ifdef CM_PROLOGUE
 #define CM_VECTOR(type, m, i) (*(__private type *)((m) + (i)))
@@ -28,8 +28,9 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_WHOLE_ROWM
 
-// Blocks of 16x16 are read column by column and transposed: each step puts the components of two vectors that are eight
-// apart in turns, CM_LOW(x, y) those of the lower halves, CM_HIGH(x, y) of the upper ones; after four steps they are rows.
+// Blocks of 16x16 are read column by column and transposed. Each of four steps interleaves the components of two
+// vectors that are eight apart: CM_LOW(x, y) their lower halves, CM_HIGH(x, y) their upper halves. Then the vectors are
+// rows.
 #ifdef CM_OP_LOAD_WHOLE_COLM
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
@@ -63,7 +64,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_WHOLE_COLM_LINE
 
-#ifdef CM_OP_LOAD_EACH // rows are not contiguous in memory, or each component is accessed once
+#ifdef CM_OP_LOAD_EACH // rows are not contiguous in memory, or each component must be accessed exactly once
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
@@ -155,7 +156,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_OPERANDS)
 }
 #endif // CM_OP_COMPONENT_WISE
 
-// The operand is of as many components of a row as a vector has; CM_VALUE(r, c, i) calls it for those from (r, c).
+// The function takes as many components of a row as a vector has; CM_VALUE(r, c, i) calls it for those from (r, c) on.
 #ifdef CM_OP_MAP_WIDE
 CM_FUNCTION void CM_NAME(__private CM_T *out CM_PARAMETERS)
 {
@@ -165,7 +166,7 @@ CM_FUNCTION void CM_NAME(__private CM_T *out CM_PARAMETERS)
 }
 #endif // CM_OP_MAP_WIDE
 
-// Rows of vectors: CM_F_WIDE combines two, CM_HALVES(x) what is in one, to CM_HALVED.
+// Rows are vectors: CM_F_WIDE combines two vectors, CM_HALVES(x) the components of one, with the result CM_HALVED.
 #ifdef CM_OP_REDUCE_WIDE_ROW
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
 {
@@ -205,9 +206,10 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_T *m)
 }
 #endif // CM_OP_REDUCE_WIDE_ALL
 
-// A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C; rows of B and C are
-// accessed as CM_B_V and CM_C_V. The sum is kept in vectors CM_SUM_V: floating point at C's precision or better,
-// integers modulo 2^bits. CM_WIDEN_A, _B convert to that; CM_BEGIN(c) starts a sum, CM_END(sum, c) is the result.
+// A is CM_M x CM_K of CM_A, B is CM_K x CM_N of CM_B, C and the result are CM_M x CM_N of CM_C. Rows of B and C are
+// accessed as CM_B_V and CM_C_V. The sum has vectors CM_SUM_V: floating point of at least C's precision, integers
+// modulo 2^bits. CM_WIDEN_A and CM_WIDEN_B convert to this type. CM_BEGIN(c) is the initial sum, CM_END(sum, c) the
+// result.
 #ifdef CM_OP_MUL_ADD // a block of CM_BLOCK_M rows and CM_BLOCK_N vectors of C fits the registers
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
@@ -237,7 +239,8 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
 }
 #endif // CM_OP_MUL_ADD
 
-// B is a column: CM_BLOCK_M sums go along K at a time, in vectors of CM_DEPTH, whose parts CM_HALVES(x) adds.
+// B is a column: CM_BLOCK_M sums at a time are computed along K, in vectors of CM_DEPTH, whose components CM_HALVES(x)
+// adds.
 #ifdef CM_OP_MUL_ADD_COLUMN
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
@@ -262,7 +265,8 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
 }
 #endif // CM_OP_MUL_ADD_COLUMN
 
-#ifdef CM_OP_MUL_ADD_WIDENED // A's CM_COUNT components are converted in vectors, and not one by one as they are used
+// A's CM_COUNT components are converted in vectors beforehand, instead of individually when used
+#ifdef CM_OP_MUL_ADD_WIDENED
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
     CM_SUM wide[CM_COUNT] __attribute__((aligned(CM_ALIGNMENT)));

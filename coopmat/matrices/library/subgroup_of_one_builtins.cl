@@ -1,6 +1,6 @@
-// The subgroup builtins where the subgroup is a single work-item, for values of CM_T.
+// The subgroup builtins for subgroups of a single work-item, on values of CM_T.
 
-#ifdef CM_OP_SUB_GROUP_SIZE // the size, the greatest size
+#ifdef CM_OP_SUB_GROUP_SIZE // the size and the maximum size
 CM_FUNCTION uint CM_NAME(void)
 {
     return 1;
@@ -39,14 +39,15 @@ CM_FUNCTION uint CM_NAME(void)
 }
 #endif // CM_OP_SUB_GROUP_ENQUEUED_COUNT
 
-#ifdef CM_OP_SUB_GROUP_BARRIER // there is no other work-item to wait for, or to order memory accesses against
+#ifdef CM_OP_SUB_GROUP_BARRIER // no other work-item needs to be waited for
 CM_FUNCTION void CM_NAME(uint flags)
 {
     mem_fence(flags);
 }
 #endif // CM_OP_SUB_GROUP_BARRIER
 
-#ifdef CM_OP_SUB_GROUP_VALUE // broadcasts, shuffles, rotations, reductions and inclusive scans: the only value there is
+// broadcasts, shuffles, rotations, reductions, inclusive scans: the value of the only work-item
+#ifdef CM_OP_SUB_GROUP_VALUE
 CM_FUNCTION CM_T CM_NAME(CM_T x)
 {
     return x;
@@ -60,7 +61,7 @@ CM_FUNCTION CM_T CM_NAME(CM_T x)
 }
 #endif // CM_OP_SUB_GROUP_IDENTITY
 
-#ifdef CM_OP_SUB_GROUP_NEIGHBOUR_BELOW // shuffles upwards, where `other` lies below this subgroup
+#ifdef CM_OP_SUB_GROUP_NEIGHBOUR_BELOW // shuffles upwards: `other` is the value of the subgroup below
 CM_FUNCTION CM_T CM_NAME(CM_T other, CM_T x, uint delta)
 {
     return delta == 0 ? x : other;
@@ -95,7 +96,7 @@ CM_FUNCTION int CM_NAME(int predicate)
 }
 #endif // CM_OP_SUB_GROUP_TRUTH
 
-#ifdef CM_OP_SUB_GROUP_TRUE // what an exclusive scan with `and` begins with
+#ifdef CM_OP_SUB_GROUP_TRUE // the initial value of an exclusive scan with `and`
 CM_FUNCTION int CM_NAME(int predicate)
 {
     return 1;
@@ -116,7 +117,7 @@ CM_FUNCTION uint4 CM_NAME(int predicate)
 }
 #endif // CM_OP_SUB_GROUP_BALLOT
 
-#ifdef CM_OP_SUB_GROUP_MASK_OF_IT // equal, not below, not above
+#ifdef CM_OP_SUB_GROUP_MASK_OF_IT // lanes equal, not below, or not above this lane
 CM_FUNCTION uint4 CM_NAME(void)
 {
     return (uint4)(1, 0, 0, 0);
@@ -130,7 +131,7 @@ CM_FUNCTION uint4 CM_NAME(void)
 }
 #endif // CM_OP_SUB_GROUP_MASK_OF_OTHERS
 
-#ifdef CM_OP_SUB_GROUP_INVERSE_BALLOT // bits of others are not looked at
+#ifdef CM_OP_SUB_GROUP_INVERSE_BALLOT // the bits of other lanes are ignored
 CM_FUNCTION int CM_NAME(uint4 mask)
 {
     return (int)(mask.x & 1);
@@ -144,7 +145,7 @@ CM_FUNCTION uint CM_NAME(uint4 mask)
 }
 #endif // CM_OP_SUB_GROUP_BIT_COUNT
 
-#ifdef CM_OP_SUB_GROUP_BITS_BELOW // also the first and the last bit that is set
+#ifdef CM_OP_SUB_GROUP_BITS_BELOW // also the index of the first and of the last set bit
 CM_FUNCTION uint CM_NAME(uint4 mask)
 {
     return 0;

@@ -1,25 +1,27 @@
-// Cooperative matrices on CPUs that have dot products of their own, of vectors or tiles: a work-item holds whole
-// matrices, as in subgroup_of_one.cl, and packs of rows of B (`Interleaved` in matrices/holdings.py) are what an
-// instruction takes.
+// Cooperative matrices on CPUs that have dot-product instructions on vectors or tiles. A work-item holds whole
+// matrices, as in subgroup_of_one.cl. Rows of B are interleaved in packs, as the instructions require (`Interleaved` in
+// matrices/holdings.py).
 //
-//   CM_PACK                     rows of B in a pack, whose components of a column are a word
+//   CM_PACK                     the rows of B in a pack, whose components of a column form a word
 //   CM_JOIN(r, c)               a pack of rows in memory, as words for 16 columns
-//   CM_FLIP, CM_DOT(c, x, y)    what makes A's bytes of the other sign, where both are of the same, and the instruction
-//   CM_A_WORDS                  CM_A_WIDTH of A's components, in words
+//   CM_FLIP, CM_DOT(c, x, y)    the mask that flips A's signs if A and B have the same signedness; the instruction
+//   CM_A_WORDS                  CM_A_WIDTH components of A, in words
 //
 //   CM_TILE_DOT(tiles, n)       the instruction on tile n of C and its tiles of A and B
 //
-// What bytes of the other sign add to every component of a column is subtracted again: 128 times the column's sum.
+// Flipping the signs of A adds 128 or -128 times a column's sum to every component of this column of the result. This is
+// subtracted again.
 
 #ifdef CM_PROLOGUE
-// What the instructions are described to do (Intel's SDM, volume 2: VPDPBUSD, VDPBF16PS); x86_prelude.cl has them.
+// The effect of the instructions as documented (Intel's SDM, volume 2: VPDPBUSD, VDPBF16PS). x86_prelude.cl has the
+// instructions themselves.
 CM_FUNCTION uint16 cm_vpdpbusd(uint16 c, uint16 u, uint16 s)
 {
     for (int i = 0; i < 32; i += 8)
         c += (u >> (uint16)(i) & (uint16)(255)) * as_uint16(as_int16(s << (uint16)(24 - i)) >> (int16)(24));
     return c;
 }
-// Words of a byte or of 16 bits from each row, in the order of the rows.
+// Return words of one byte, or 16 bits, from each row, in the order of the rows.
 CM_FUNCTION uint16 cm_interleave4(uint4 a, uint4 b, uint4 c, uint4 d)
 {
     return convert_uint16(as_uchar16(a)) | convert_uint16(as_uchar16(b)) << (uint16)(8) |
@@ -29,7 +31,7 @@ CM_FUNCTION uint16 cm_interleave2(uint8 a, uint8 b)
 {
     return convert_uint16(as_ushort16(a)) | convert_uint16(as_ushort16(b)) << (uint16)(16);
 }
-// Words of two vectors in turn, of the lower or the upper half of each quarter; by one word or by two.
+// Interleave the words of two vectors, from the lower or the upper half of each quarter, by one word or by two.
 CM_FUNCTION uint16 cm_vpunpckldq(uint16 a, uint16 b)
 {
     return (uint16)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5, a.s8, b.s8, a.s9, b.s9, a.sc, b.sc, a.sd, b.sd);
@@ -51,8 +53,8 @@ CM_FUNCTION float16 cm_vdpbf16ps(float16 c, uint16 a, uint16 b)
     c = fma(as_float16(a & (uint16)(0xffff0000u)), as_float16(b & (uint16)(0xffff0000u)), c);
     return fma(as_float16(a << (uint16)(16)), as_float16(b << (uint16)(16)), c);
 }
-// AMX as the same volume describes it: eight tiles of 16 rows of 64 bytes. C has the tiles n = 0 to 3, two by two;
-// their rows of A are in the tiles 4 and 5, their columns of B in 6 and 7.
+// AMX as the same volume describes it: eight tiles of 16 rows of 64 bytes. The tiles 0 to 3 are a block of two by two
+// tiles of C. Their rows of A are in the tiles 4 and 5, their columns of B in the tiles 6 and 7.
 CM_FUNCTION void cm_tiles_begin(__private uint16 *tiles)
 {
     for (int r = 0; r < 128; ++r)
@@ -75,7 +77,7 @@ CM_FUNCTION uint cm_tile_word(__private const uint16 *tiles, int n, int r, int k
 {
     return ((__private const uint *)(tiles + n * 16 + r))[k];
 }
-// A flip of 128 makes a signed number of a byte.
+// A flip of 128 converts an unsigned byte to the signed number with the same bits.
 CM_FUNCTION void cm_tile_bytes(__private uint16 *tiles, int n, uint flip_a, uint flip_b)
 {
     for (int r = 0; r < 16; ++r)
@@ -90,7 +92,7 @@ CM_FUNCTION void cm_tdpbssd(__private uint16 *tiles, int n) { cm_tile_bytes(tile
 CM_FUNCTION void cm_tdpbsud(__private uint16 *tiles, int n) { cm_tile_bytes(tiles, n, 128, 0); }
 CM_FUNCTION void cm_tdpbusd(__private uint16 *tiles, int n) { cm_tile_bytes(tiles, n, 0, 128); }
 CM_FUNCTION void cm_tdpbuud(__private uint16 *tiles, int n) { cm_tile_bytes(tiles, n, 0, 0); }
-// Products of even and of odd components of K have sums of their own, which are added at the end.
+// Even and odd components of K have separate sums, which are added at the end.
 CM_FUNCTION void cm_tdpbf16ps(__private uint16 *tiles, int n)
 {
     for (int r = 0; r < 16; ++r) {
@@ -124,8 +126,9 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_INTERLEAVED_ROWM
 
-// 16 columns of four words each: a vector has the words of columns that are four apart, and four vectors are transposed
-// within their quarters. Storing words one by one would make the vectors' loads wait for all of them.
+// 16 columns of four words each. A vector has the words of columns that are four apart. Four vectors are transposed
+// within their quarters. If words were stored individually, the loads of whole vectors would wait for all of these
+// stores.
 #ifdef CM_OP_LOAD_INTERLEAVED_COLM
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {
@@ -162,8 +165,8 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_INTERLEAVED_PACKED
 
-// A block of CM_BLOCK_M rows and CM_BLOCK_N vectors of C fits the registers. Of several blocks (not CM_ALONE) the columns'
-// sums are made beforehand, once for all.
+// A block of CM_BLOCK_M rows and CM_BLOCK_N vectors of C fits the registers. If C has several blocks (not CM_ALONE),
+// the columns' sums are computed once in advance.
 #ifdef CM_OP_MUL_ADD_BYTES
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {
@@ -177,7 +180,7 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
     CM_EACH_REGISTER_BLOCK for (int down = 0; down < CM_M / CM_BLOCK_M; ++down) {
         const int top = down * CM_BLOCK_M;
 #if CM_FLIP
-        // Beforehand, so that each word goes from memory to all places of a vector at once.
+        // In advance, so that each word can be broadcast from memory to all components of a vector.
         uint words[CM_BLOCK_M * CM_K / 4] __attribute__((aligned(64)));
         CM_EACH_A for (int i = 0; i < CM_BLOCK_M * CM_K; i += CM_A_WIDTH)
             CM_VECTOR(CM_A_WORDS, words, i / 4) =
@@ -243,7 +246,7 @@ CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private
 }
 #endif // CM_OP_MUL_ADD_BFLOAT16
 
-// All of K goes by for a block of two by two tiles of C, or for what is left of it at the ends.
+// Loop over all of K for each block of two by two tiles of C; blocks at the edges may have fewer tiles.
 #ifdef CM_OP_MUL_ADD_TILES
 CM_FUNCTION void CM_NAME(__private CM_C *out, __private const CM_A *a, __private const CM_B *b, __private const CM_C *c)
 {

@@ -1,5 +1,5 @@
-// What x86.cl calls, by functions whose assembler labels are names of LLVM's intrinsics: Intel's CPU runtime takes them
-// for these, on CPUs that have the instructions. With other types its process ends.
+// The instructions that x86.cl calls, as functions whose assembler labels are names of LLVM's intrinsics. Intel's CPU
+// runtime takes them for these intrinsics, on CPUs that have the instructions. With other types its process crashes.
 typedef char cm_char64 __attribute__((ext_vector_type(64)));
 typedef __bf16 cm_bfloat32 __attribute__((ext_vector_type(32)));
 int16 cm_llvm_vpdpbusd(int16, cm_char64, cm_char64) __asm__("llvm.x86.avx512.vpdpbusd.512");
@@ -12,7 +12,7 @@ static inline float16 cm_vdpbf16ps(float16 c, uint16 a, uint16 b)
 {
     return cm_llvm_dpbf16ps(c, __builtin_astype(a, cm_bfloat32), __builtin_astype(b, cm_bfloat32));
 }
-// One permutation of bytes, where shifts and an or of each row take three times as many instructions.
+// A single permutation of bytes; shifts and ors of the rows take three times as many instructions.
 static inline uint16 cm_interleave4(uint4 a, uint4 b, uint4 c, uint4 d)
 {
     const cm_char64 rows = __builtin_astype((uint16)(a, b, c, d), cm_char64);
@@ -42,8 +42,8 @@ static inline uint16 cm_vpunpckhqdq(uint16 a, uint16 b)
 {
     return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
 }
-// AMX. The instructions have the numbers of tiles in them, so that each has a case; the number is known once this is
-// inlined. A compiler may end its process over instructions that the processor lacks: modules without tiles define
+// AMX. The numbers of tiles are part of the instructions, so each number needs a case; the number is known after
+// inlining. A compiler may crash on instructions that the processor lacks. Modules without tiles therefore define
 // CM_NO_TILES.
 #ifndef CM_NO_TILES
 void cm_llvm_ldtilecfg(__private const void *) __asm__("llvm.x86.ldtilecfg");

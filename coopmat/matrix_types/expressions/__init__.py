@@ -1,8 +1,8 @@
-"""Clang's matrix types: expressions lowered as a whole, as the first-class matrix RFC describes it.
+"""Whole expressions of Clang's matrix types, lowered as the first-class matrix RFC describes.
 
-A `Tree` is an expression of matrices with its inputs and its destination. `plan` chooses how its values are stored
-during evaluation (docs/matrix-types.md), `write` makes a function of plain OpenCL C of it; `reference` defines its
-meaning.
+A `Tree` is an expression of matrices with its inputs and its destination. `plan` chooses how values are stored during
+evaluation (docs/matrix-types.md). `write` makes a function of plain OpenCL C from the plan. `reference` is the numpy
+reference.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tiles of matrices in memory as vectors along either axis."""
+"""Loads and stores of tiles of matrices, as vectors along either axis."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...matrices.variants import ComponentType
 from .code import COLUMNS, OTHER, ROWS, Code, Place, Span, chunks, component, position, vector_literal
 from .terms import InMemory
 
-# A tile: for each line the names of the vectors that hold it.
+# A tile: for each line, the names of the vectors that hold it.
 Tile = list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A matrix in memory, by the name of its pointer."""
+    """A matrix in memory, identified by the name of its pointer."""
 
     name: str
     where: InMemory
@@ -25,7 +25,7 @@ class Memory:
 
     @property
     def along(self) -> str:
-        """The axis whose elements are contiguous."""
+        """The axis along which elements are contiguous: ROWS or COLUMNS."""
         return ROWS if self.where.row_major else COLUMNS
 
     @property
@@ -35,9 +35,11 @@ class Memory:
 
     @property
     def stride(self) -> str:
+        """The stride in elements, as an expression."""
         return f"{self.name}_stride" if self.where.stride is None else f"{self.where.stride}"
 
     def address(self, row: Place, column: Place) -> str:
+        """Return an expression for the address of an element."""
         major, minor = (row, column) if self.where.row_major else (column, row)
         constant, terms = minor.offset, [minor.base] * bool(minor.base)
         if self.where.stride is None:
@@ -55,11 +57,13 @@ class Memory:
 
 @dataclass(slots=True)
 class Access:
-    """An `Access` loads and stores tiles. `narrow`: scalars are components of the vectors that were loaded anyway;
-    otherwise those of memory that is not private are loaded, which costs no more.
+    """The loads and stores of tiles in the text of a function.
 
-    Private memory is accessed as members of packed structures: compilers optimise these early, and keep what they can
-    in registers, where `vloadn` may remain a call for long.
+    narrow: scalars are taken from the vectors that were loaded anyway. Otherwise scalars are loaded individually from
+        memory that is not private, which costs no more.
+    straight: the function has no loops (see `Plan`).
+    Private memory is accessed as members of packed structures. Compilers optimise these early, and keep their values in
+    registers, while `vloadn` may remain a call until late passes.
     """
 
     code: Code
@@ -67,16 +71,17 @@ class Access:
     straight: bool
 
     def load(self, memory: Memory, axis: str, lines: Span, span: Span) -> Tile:
+        """Return the names of the vectors of a tile, loaded from memory."""
         widest = self.code.machine.widest
         pieces = chunks(span.count, widest)
         if memory.along == axis or self._by_element(memory) or lines.count == 1:
             return [[self._vector(memory, axis, line, span.first + start, w) for start, w in pieces] for line in lines]
-        # Vectors as they lie, of which the others are made.
+        # Load vectors along the contiguous axis, and transpose them.
         across = Access.load(self, memory, OTHER[axis], span, lines)
         return _transposed(self.code, memory.where.element, across, lines.count, span.count)
 
     def element(self, memory: Memory, row: Place, column: Place) -> str:
-        """Return the name of an element, or an expression that takes it out of a vector."""
+        """Return the name of an element, or an expression that extracts it from a vector."""
         along = row if memory.along == COLUMNS else column
         whole = self.narrow or (self.straight and memory.where.space == "private")
         if whole and not along.base and not self._by_element(memory):
@@ -88,6 +93,7 @@ class Access:
         return self._element(memory, row, column)
 
     def store(self, memory: Memory, axis: str, lines: Span, span: Span, tile: Tile) -> None:
+        """Store a tile to memory."""
         code, element, widest = self.code, memory.where.element, self.code.machine.widest
         if memory.along != axis and not self._by_element(memory) and lines.count > 1:
             transpose = _transposed(code, element, tile, span.count, lines.count)
@@ -109,19 +115,25 @@ class Access:
                     code.count(element, 1)
 
     def _member(self, element: ComponentType, w: int, address: str, const: str = "") -> str:
-        """Return a vector in private memory whose alignment is its elements'. A vector of three has room for four."""
+        """Return an lvalue for a vector in private memory that has only the alignment of its elements.
+
+        Vectors of three components occupy the space of four.
+        """
         vector = spelling.vector(element, w)
         packed = f"__attribute__((packed, aligned({element.size})))"
         self.code.typedefs[vector] = f"typedef struct {packed} {{ {vector} v; }} at_{vector};"
         return f"((__private {const}at_{vector} *)({address}))->v"
 
     def _by_member(self, memory: Memory) -> bool:
+        """Return whether vectors are accessed as members of packed structures."""
         return memory.where.space == "private" and self.code.machine.members
 
     def _by_element(self, memory: Memory) -> bool:
+        """Return whether each element must be accessed separately, because the memory is volatile."""
         return memory.where.volatile
 
     def _vector(self, memory: Memory, axis: str, line: Place, start: Place, w: int) -> str:
+        """Return the name of a vector of `w` elements of a line from `start` on."""
         element = memory.where.element
         if w > 1 and memory.along == axis and not self._by_element(memory):
             address = memory.address(*position(axis, line, start))
@@ -133,11 +145,12 @@ class Access:
         return elements[0] if w == 1 else self.code.named(element, w, vector_literal(element, elements), w - 1)
 
     def _element(self, memory: Memory, row: Place, column: Place) -> str:
+        """Return the name of an element, loaded from memory."""
         return self.code.named(memory.where.element, 1, f"*({memory.address(row, column)})")
 
 
 def _transposed(code: Code, element: ComponentType, tile: Tile, lines: int, length: int) -> Tile:
-    """Return the transpose of a tile of `length` lines of `lines` elements."""
+    """Return the transpose of a tile of `length` lines with `lines` elements each."""
     widest = code.machine.widest
     result: Tile = []
     for line in range(lines):

@@ -1,4 +1,4 @@
-"""Lines of OpenCL C: positions in matrices, vectors of the available lengths, names, and the cost of the lines."""
+"""Generated lines of OpenCL C: positions in matrices, vectors of the available lengths, names, and the lines' cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOP_COST = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The number of a row or a column: `offset` plus the value of the variable `base` (a ulong)."""
+    """The number of a row or column: `offset` plus the value of the variable `base` (a ulong), if there is one."""
 
     offset: int = 0
     base: str = ""
@@ -36,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span of `count` rows or columns, from `first`."""
+    """A range of `count` rows or columns from `first` on."""
 
     first: Place
     count: int
@@ -46,12 +46,15 @@ class Span:
 
 
 def position(axis: str, line: Place, along: Place) -> tuple[Place, Place]:
-    """Return row and column of a place in a line; lines are columns, or rows."""
+    """Return the (row, column) of a place in a line; lines are columns or rows, by `axis`."""
     return (along, line) if axis == COLUMNS else (line, along)
 
 
 def chunks(count: int, widest: int) -> tuple[tuple[int, int], ...]:
-    """Return (start, length) of vectors that together hold `count` elements: 17 is 16 and 1, 7 is 4 and 3."""
+    """Return (start, length) of the vectors that together hold `count` elements.
+
+    The lengths for 17 elements are 16 and 1, for 7 elements 4 and 3.
+    """
     pieces, start = [], 0
     while start < count:
         size = next(size for size in _SIZES if size <= min(count - start, widest) and (size != 3 or count - start == 3))
@@ -61,56 +64,63 @@ def chunks(count: int, widest: int) -> tuple[tuple[int, int], ...]:
 
 
 def vector_literal(element: ComponentType, parts: list[str]) -> str:
+    """Return a literal of a vector with these components."""
     return parts[0] if len(parts) == 1 else f"({spelling.vector(element, len(parts))})({', '.join(parts)})"
 
 
 def splat(element: ComponentType, w: int, scalar: str) -> str:
+    """Return a vector, or a scalar if `w` is 1, with all components equal to `scalar`."""
     return scalar if w == 1 else f"({spelling.vector(element, w)})({scalar})"
 
 
 def component(atom: str, w: int, lane: int) -> str:
-    """Return element `lane` of the variable `atom`."""
+    """Return the expression for element `lane` of the variable `atom`, a vector of `w` elements."""
     return atom if w == 1 else f"{atom}.s{lane:x}"
 
 
 def binary(operator: str, element: ComponentType, w: int, x: str, y: str) -> str:
-    """Return an operation on two names or components of names."""
+    """Return the expression of an operation on two names or components of names."""
     names = {"x": x, "y": y}
     return re.sub(r"\b[xy]\b", lambda match: names[match[0]], spelling.binary(operator, element, w))
 
 
 class Code:
-    """The text of a function as it grows. Values are names of constants, each for an expression known in its block.
+    """The text of a function during its generation.
 
-    `cost` counts operations on registers: each as often as it is run, and once for each register of its vector.
+    Values are named constants. In a block, each expression has one name. `cost` counts operations on registers, for
+    each execution and each register of the vectors.
     """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.lines: list[str] = []
-        # At the head of the function, by what they are for.
+        # purpose -> typedef at the beginning of the function
         self.typedefs: dict[str, str] = {}
         self.cost = 0.0
         self._depth = 1
         self._names = 0
         self._trips = 1
-        # Block within block: what is known there.
+        # A scope for each nested block: (element, width, expression) -> name.
         self._scopes: list[dict[Hashable, str]] = [{}]
         self._registers: dict[str, int] = {}
-        # First and last line of each loop, and how often it runs in all.
+        # Of each loop: the first line, the last line, and the total number of iterations.
         self._loops: list[tuple[int, int, int]] = []
 
     def line(self, text: str) -> None:
+        """Append a line."""
         self.lines.append(_INDENT * self._depth + text)
 
     def fresh(self, prefix: str = "v") -> str:
+        """Return a new name."""
         self._names += 1
         return f"{prefix}{self._names}"
 
     def count(self, element: ComponentType, w: int, cost: float = 1.0) -> None:
+        """Add `cost` for each register of a vector and each iteration of the enclosing loops."""
         self.cost += cost * self._trips * self._width(element, w)
 
     def _width(self, element: ComponentType, w: int) -> int:
+        """Return the number of registers that a vector of `w` elements takes."""
         return -(-element.bits * w // self.machine.register_bits)
 
     def declared(self, element: ComponentType, w: int, expression: str, *, constant: bool = True) -> str:
@@ -121,7 +131,7 @@ class Code:
         return name
 
     def named(self, element: ComponentType, w: int, expression: str, cost: float = 1.0) -> str:
-        """Return the name of a constant that holds the expression, declared if there is none yet."""
+        """Return the name of a constant with the value of the expression; declare the constant if there is none yet."""
         key = (element, w, expression)
         for names in reversed(self._scopes):
             if key in names:
@@ -143,6 +153,7 @@ class Code:
 
     @contextmanager
     def loop(self, name: str, start: int, end: int, step: int) -> Iterator[None]:
+        """Write a loop over the ulong `name` from `start` to `end`."""
         trips, first = (end - start) // step, len(self.lines)
         self._trips *= trips
         self.cost += _LOOP_COST * self._trips
@@ -154,8 +165,10 @@ class Code:
     # --- registers ---------------------------------------------------------------------------
 
     def live(self) -> tuple[int, float]:
-        """Return the largest number of registers that are in use at a time, and the cost, in accesses to memory, of the
-        machine's having fewer: for each line that is run, 2 (used / available - 1) of one, up to a whole one."""
+        """Return the largest number of registers in use at a time, and the cost of spilling.
+
+        The cost is in accesses to memory: for each executed line, 2 (used / available - 1) accesses, at most one.
+        """
         most, current, spilled = 0, 0, 0.0
         for number, change in enumerate(self._changes()):
             current += change
@@ -166,7 +179,7 @@ class Code:
         return most, spilled
 
     def _changes(self) -> list[int]:
-        """Return the change of the number of registers in use at each line."""
+        """Return for each line the change of the number of registers in use."""
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         for number, line in enumerate(self.lines):

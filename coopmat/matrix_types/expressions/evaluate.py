@@ -1,4 +1,4 @@
-"""Tiles of terms as vectors: the code that calculates them, on demand from the result backwards."""
+"""The code that evaluates tiles of terms as vectors, on demand, from the result to the leaves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .terms import (
 
 
 def direct(term: Term, *, converted: bool = True) -> bool:
-    """Return whether an element of the term costs no more than an access to memory and a conversion."""
+    """Return whether an element of the term costs at most an access to memory and a conversion."""
     kinds = (Transposed, Converted, Part) if converted else (Transposed, Part)
     while isinstance(term, kinds):
         term = term.operand
@@ -34,7 +34,7 @@ def direct(term: Term, *, converted: bool = True) -> bool:
 
 
 class _Lines:
-    """The lines of a tile, each calculated on demand."""
+    """The lines of a tile, each calculated when it is iterated over."""
 
     def __init__(self, line: Callable[[Place], list[str]], places: Span) -> None:
         self._line, self._places = line, places
@@ -44,7 +44,7 @@ class _Lines:
 
 
 class Evaluator:
-    """An `Evaluator` writes to `code` the calculation of terms."""
+    """The evaluation of terms, which is written to `code`."""
 
     def __init__(self, plan: Plan, code: Code) -> None:
         self.tree = plan.work
@@ -52,21 +52,22 @@ class Evaluator:
         self.access = Access(code, plan.narrow, plan.straight)
         self.straight = plan.straight
         self.fused = plan.tree.contract and plan.tree.machine.fma and not plan.narrow
-        # By identity: terms grow deep. Objects by their numbers, since they may occur more than once.
+        # By id(), because terms are deep. Objects by number, because the same object may occur more than once.
         self._stored: dict[int | tuple[int], Memory] = {}
         self._lines: dict[tuple[int, str, Place], list[str]] = {}
 
     def store(self, term: Term, memory: Memory) -> None:
-        """Store a term; from now on it is read from `memory`."""
+        """Record that a term was stored; from now on, the term is read from `memory`."""
         self._stored[key_of(term)] = memory
 
     def tile(self, term: Term, axis: str, lines: Span, span: Span) -> Tile:
+        """Return the names of the vectors of a tile of a term."""
         if key_of(term) in self._stored:
             return self.access.load(self._stored[key_of(term)], axis, lines, span)
         return self._TILES[type(term)](self, term, axis, lines, span)
 
     def scalar(self, term: Term, row: Place, column: Place) -> str:
-        """Return one element of a term that is direct, or stored: a name, or a component of one."""
+        """Return a name, or a component of a name, for one element of a term that is direct (`direct`) or stored."""
         if key_of(term) in self._stored:
             return self.access.element(self._stored[key_of(term)], row, column)
         return self._SCALARS[type(term)](self, term, row, column)
@@ -74,6 +75,7 @@ class Evaluator:
     # --- leaves ------------------------------------------------------------------------------
 
     def _memory(self, term: Object) -> Memory:
+        """Return the memory of an object."""
         where = self.tree.inputs[term.number]
         assert isinstance(where, InMemory)
         return Memory(f"p{term.number}", where, term.rows, term.columns)
@@ -94,6 +96,7 @@ class Evaluator:
         return f"p{term.number}"
 
     def _splat(self, element: ComponentType, w: int, scalar: str) -> str:
+        """Return the name of a splat of a scalar."""
         return scalar if w == 1 else self.code.named(element, w, splat(element, w, scalar), 0.5)
 
     # --- element by element ------------------------------------------------------------------
@@ -101,6 +104,7 @@ class Evaluator:
     def _map(
         self, term: Term, span: Span, tiles: Sequence[Tile | _Lines], expression: Callable[[int, list[str]], str]
     ) -> Tile:
+        """Return a tile whose vectors are an expression of the corresponding vectors of other tiles."""
         pieces = chunks(span.count, self.code.machine.widest)
         return [
             [
@@ -111,15 +115,19 @@ class Evaluator:
         ]
 
     def _in_turn(self, term: Term, axis: str, lines: Span, span: Span) -> Tile | _Lines:
-        """Return a tile whose lines are calculated on demand if that is as good: values from memory then need fewer
-        registers."""
+        """Return a tile whose lines are calculated on demand if that costs no more, and otherwise a calculated tile.
+
+        Lines on demand need fewer registers for values from memory.
+        """
         if direct(term) and self._lies(term) in (None, axis):
             return _Lines(lambda place: self.tile(term, axis, Span(place, 1), span)[0], lines)
         return self.tile(term, axis, lines, span)
 
     def _elementwise(self, term: Elementwise, axis: str, lines: Span, span: Span) -> Tile:
-        """Calculate a chain without recursion to the left, where chains grow long. A product that is only added to
-        something is an operand of an fma, if that is allowed."""
+        """Calculate a chain of operations, without recursion to the left, where chains grow long.
+
+        A product that is only added to a value becomes an operand of an fma, if contraction is allowed.
+        """
         chain: list[Elementwise] = []
         operand: Term = term
         while isinstance(operand, Elementwise) and key_of(operand) not in self._stored:
@@ -143,6 +151,7 @@ class Evaluator:
         return [list(line) for line in result]
 
     def _fuses(self, element: ComponentType) -> bool:
+        """Return whether a product and a sum of this type become an fma."""
         return self.fused and not element.is_integer
 
     def _converted(self, term: Converted, axis: str, lines: Span, span: Span) -> Tile:
@@ -215,26 +224,29 @@ class Evaluator:
     def _chosen(
         self, element: ComponentType, w: int, first: Place, index: str, new: str, old: str, condition: str = ""
     ) -> str:
-        """Return `old` with the scalar `new` in the lane whose place is `index`."""
+        """Return `old` with the scalar `new` in the lane at position `index`, if `condition` holds.
+
+        `first` is the position of the first lane.
+        """
         if w == 1:
             both = f"{condition} && {first} == {index}" if condition else f"{first} == {index}"
             return self.code.named(element, 1, f"({both}) ? {new} : {old}")
         signed = spelling.integer(element.bits, signed=True)
         lane = f"({index} - {first})"
-        # Beyond the last lane no lane is meant; a char holds all that are.
+        # If the number is beyond the last lane, no lane must be selected; valid lane numbers fit a char.
         guarded = f"{lane} < {w} && {condition}" if condition else f"{lane} < {w}"
         number = self.code.named(signed, 1, f"({guarded}) ? ({signed.opencl_c}){lane} : ({signed.opencl_c})-1")
         lanes = f"({spelling.vector(signed, w)})({', '.join(map(str, range(w)))})"
         mask = self.code.named(signed, w, f"{lanes} == {splat(signed, w, number)}")
-        # Not select(), on which Intel's compiler fails where `old` is an undefined vector of shorts.
+        # Avoid select(), on which Intel's compiler fails if `old` is an undefined vector of shorts.
         return self.code.named(element, w, f"{mask} ? {splat(element, w, new)} : {old}")
 
     # --- products ----------------------------------------------------------------------------
 
     def _product(self, term: Product, axis: str, lines: Span, span: Span) -> Tile:
-        """Calculate a product from one operand as vectors along the axis, and the other one's elements as scalars."""
+        """Calculate a product: one operand as vectors along the axis, and the elements of the other as scalars."""
         depth, pieces = term.left.columns, chunks(span.count, self.code.machine.widest)
-        # A block has as many steps as are unrolled, so that a transposition of vectors has several to do at once.
+        # A block has as many steps as are unrolled, so that one transposition of vectors serves several steps.
         block = depth if self.straight or depth <= 2 * K_BLOCK else K_BLOCK
         if block == depth:
             return self._ended(term, pieces, self._steps(term, axis, lines, span, Span(Place(), depth), None))
@@ -256,7 +268,7 @@ class Evaluator:
         return self._ended(term, pieces, sums)
 
     def _steps(self, term: Product, axis: str, lines: Span, span: Span, ks: Span, sums: Tile | None) -> Tile:
-        """Return the sums after the products of `ks`: `sums` themselves, or new ones."""
+        """Return the sums after the products for `ks`: the variables `sums`, or new constants if there are none."""
         code, pieces = self.code, chunks(span.count, self.code.machine.widest)
         values: list[list[str | None]] = (
             [list(line) for line in sums] if sums else [[None] * len(pieces) for _ in lines]
@@ -279,8 +291,11 @@ class Evaluator:
         return [[name for name in line if name is not None] for line in values]
 
     def _step(self, total: ComponentType, w: int, x: str, y: str, before: str | None) -> str:
-        """Return x y + before. A contracted sum begins with the product, as Clang's does; otherwise it begins with 0,
-        whose sign is visible if a product is -0."""
+        """Return the expression x y + before.
+
+        A contracted sum begins with the product, as Clang's does. Otherwise the sum begins with 0, whose sign is
+        visible if a product is -0.
+        """
         if before is None and self.tree.contract:
             return f"{x} * {y}"
         if self._fuses(total):
@@ -288,11 +303,13 @@ class Evaluator:
         return f"{before or splat(total, w, '0')} + {x} * {y}"
 
     def _wide(self, scalar: str, element: ComponentType, total: ComponentType) -> str:
+        """Return the name of a scalar converted to the type of the sum."""
         if total == element:
             return scalar
         return self.code.named(total, 1, spelling.convert(scalar, element, total, 1))
 
     def _ended(self, term: Product, pieces: Sequence[tuple[int, int]], sums: Tile) -> Tile:
+        """Return the sums converted to the element type."""
         return [
             [
                 name
@@ -304,8 +321,10 @@ class Evaluator:
         ]
 
     def _vector_side(self, term: Product, axis: str, ks: Span, span: Span) -> Callable[[int, Place], list[str]]:
-        """Return a function that gives the vectors of a k, by its number and place: calculated all at once if they have
-        to be transposed, else one by one."""
+        """Return a function from a k (its number and place) to the vectors for that k.
+
+        If the vectors must be transposed, all are calculated at once; otherwise one at a time.
+        """
         operand = term.left if axis == COLUMNS else term.right
         if self._whole(operand):
             return lambda number, k: self._along(operand, axis, k, span)
@@ -315,6 +334,7 @@ class Evaluator:
         return lambda number, k: self.tile(operand, axis, Span(k, 1), span)[0]
 
     def _scalar_side(self, term: Product, axis: str, k: Place, line: Place) -> str:
+        """Return the name of the scalar for a k and a line."""
         operand = term.right if axis == COLUMNS else term.left
         if not self._whole(operand):
             return self.scalar(operand, *position(axis, line, k))
@@ -327,7 +347,7 @@ class Evaluator:
         )
 
     def _lies(self, term: Term) -> str | None:
-        """Return the axis along which an operand's vectors come from memory, None if they do not."""
+        """Return the axis along which an operand's vectors are contiguous in memory; None if they are not in memory."""
         turned = False
         while key_of(term) not in self._stored and isinstance(term, Transposed | Converted | Part):
             turned ^= isinstance(term, Transposed)
@@ -338,18 +358,24 @@ class Evaluator:
         return OTHER[memory.along] if turned else memory.along
 
     def _whole(self, operand: Term) -> bool:
-        """Return whether an operand's lines are calculated as a whole and kept: it is neither in memory nor a
-        scalar."""
+        """Return whether an operand's lines are calculated completely and kept.
+
+        This is so in code without loops if the operand is neither in memory nor a scalar.
+        """
         return self.straight and key_of(operand) not in self._stored and not direct(operand, converted=False)
 
     def _along(self, term: Term, axis: str, place: Place, span: Span) -> list[str]:
-        """Return the vectors of a span of a line: the line's, if it is kept and the span is all of it."""
+        """Return the vectors of a span of a line.
+
+        If the line is kept and the span is the whole line, these are the kept vectors.
+        """
         length = term.rows if axis == COLUMNS else term.columns
         if self._whole(term) and span == Span(Place(), length):
             return self._line(term, axis, place)
         return self.tile(term, axis, Span(place, 1), span)[0]
 
     def _line(self, term: Term, axis: str, place: Place) -> list[str]:
+        """Return the vectors of a kept line; calculate it at the first use."""
         key = (id(term), axis, place)
         if key not in self._lines:
             length = term.rows if axis == COLUMNS else term.columns
@@ -377,7 +403,7 @@ class Evaluator:
 
 
 def _across(which: str, axis: str) -> bool:
-    """Return whether a row or a column has one element of each line."""
+    """Return whether a row or a column has one element of each line of this axis."""
     return (which == "row") == (axis == COLUMNS)
 
 
@@ -387,15 +413,17 @@ def key_of(term: Term) -> int | tuple[int]:
 
 
 def _total(element: ComponentType, w: int) -> ComponentType:
-    """Return the type of sums: integers without a sign, which wrap, and as scalars do not promote to int."""
+    """Return the type of sums: for integers unsigned, so that they wrap, and as scalars not promoted to int."""
     if not element.is_integer:
         return element
     return spelling.integer(max(element.bits, 32) if w == 1 else element.bits, signed=False)
 
 
 def _binary(operator: str, element: ComponentType) -> Callable[[int, list[str]], str]:
+    """Return a function from (width, operands) to the expression of an operator."""
     return lambda w, x: binary(operator, element, w, x[0], x[1])
 
 
 def _fused(operator: str) -> Callable[[int, list[str]], str]:
+    """Return a function from (width, operands) to the expression of an fma that adds or subtracts the third operand."""
     return lambda w, x: f"fma({x[0]}, {x[1]}, {'-' * (operator == 'sub')}{x[2]})"

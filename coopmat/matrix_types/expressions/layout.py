@@ -1,4 +1,4 @@
-"""The data of a plan, which `plan` decides."""
+"""The data of a plan, on which `plan` decides."""
 
 from __future__ import annotations
 
@@ -11,32 +11,37 @@ from .terms import InMemory, Term
 if TYPE_CHECKING:
     from .tree import Tree
 
-# Elements of a row or of k that are read together where vectors lie across: as many as one transposition of vectors.
+# The number of steps of a row, or of k, that are loaded together if vectors must be transposed: the size of one
+# transposition.
 K_BLOCK = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step evaluates `term`, `lines` columns (or rows) of `span` elements at a time."""
+    """A step of a plan: evaluate `term`, with `lines` columns (or rows) of `span` elements at a time."""
 
     term: Term
     lines: int
     span: int
 
     def shape(self, axis: str) -> tuple[int, int]:
-        """Return the number of lines, and their length."""
+        """Return the number of lines of the term, and their length in elements."""
         return (self.term.columns, self.term.rows) if axis == COLUMNS else (self.term.rows, self.term.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan is the way in which `tree` is evaluated; `work` is the same tree, or one of a single column, with the same
-    pointers.
+    """A plan for the evaluation of `tree`.
 
-    `axis`: whether vectors are along columns or rows. `straight`: no loops, and nothing is stored before everything is
-    calculated. `narrow`: every element fits a register of its own. `steps`: the last is the root, the others go to
-    private arrays first. `exact` and `disjoint`: inputs that may coincide exactly with the destination, or must not
-    overlap it at all; if they do, the value goes through a private array. `cost` and `registers` are the model's.
+    work: the same tree, or a tree of a single column with the same pointers, which is evaluated.
+    axis: whether vectors extend along columns or rows.
+    straight: whether there are no loops, and all elements are calculated before any is stored.
+    narrow: whether every element fits a separate register.
+    steps: the terms to evaluate. The last is the root; the others are stored to private arrays first.
+    exact: inputs that may coincide exactly with the destination.
+    disjoint: inputs that must not overlap the destination at all.
+    cost, registers: the estimates of the model.
+    If an input violates `exact` or `disjoint` at run time, the value goes through a private array.
     """
 
     tree: Tree
@@ -52,6 +57,7 @@ class Plan:
 
     @property
     def checked(self) -> bool:
+        """Whether the function checks at run time whether inputs overlap the destination."""
         return bool(self.exact or self.disjoint)
 
     def array(self, term: Term) -> InMemory:
@@ -78,6 +84,7 @@ class Plan:
         return "\n".join(lines)
 
     def _loops(self, step: Step) -> str:
+        """Return the text about the loops of a step."""
         lines, span = step.shape(self.axis)
         counts = [-(-lines // step.lines), -(-span // step.span)]
         return f"loops over {counts[0]} x {counts[1]} tiles"

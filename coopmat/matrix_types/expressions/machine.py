@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Registers of the instruction sets whose vectors are this wide: NEON and SSE, AVX2, AVX-512.
+# bits of a vector register -> number of registers of the instruction sets: NEON and SSE, AVX2, AVX-512
 _REGISTERS = {128: 16, 256: 16, 512: 32}
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine has `registers` vector registers of `register_bits` bits; `widest` is the greatest number of elements
-    that a vector of the code may have (16 in OpenCL C). With `members`, vectors in private memory may be accessed as
-    members of packed records; with `fma`, the builtin exists. ValueError if a number is not positive."""
+    """The registers and capabilities of a target.
+
+    register_bits: the bits of a vector register.
+    registers: the number of vector registers.
+    widest: the largest number of elements of a vector in the code (16 in OpenCL C).
+    members: whether vectors in private memory may be accessed as members of packed structures.
+    fma: whether the builtin fma exists.
+    The constructor raises ValueError if a number is not positive.
+    """
 
     register_bits: int = 256
     registers: int = 16
@@ -26,5 +32,5 @@ class Machine:
 
 
 def registers_of(bits: int) -> tuple[int, int]:
-    """Return the bits and the number of the vector registers of a device whose vectors are `bits` wide."""
+    """Return (bits, number) of the vector registers of a device whose vectors are `bits` wide."""
     return bits, _REGISTERS.get(bits, 16)

@@ -1,7 +1,8 @@
-"""The choice of the way in which a tree is evaluated: as columns, rows or one vector, whole or in tiles; and of the
-values that are put into private memory first.
+"""The choice of how a tree is evaluated, by counting the cost of candidates.
 
-Candidates are written and their cost is counted (docs/matrix-types.md describes how); the cheapest is chosen.
+A tree is evaluated as columns, rows or one vector, as a whole or in tiles, and some values are first stored in private
+memory. The candidates' code is written and its cost counted (docs/matrix-types.md describes the model). The cheapest
+candidate is chosen.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ from .write import body
 if TYPE_CHECKING:
     from .tree import Tree
 
-# Vector operations in straight-line code: beyond these, tiles of the result are loops.
+# The largest number of vector operations in straight-line code; beyond this, tiles of the result are in loops.
 STRAIGHT_LIMIT = 512
-# Fewer are not worth a loop.
+# The smallest number of vector operations for which loops are considered.
 LOOP_LEAST = 96
 
 
 def plan(tree: Tree) -> Plan:
+    """Return the cheapest plan for a tree."""
     work = _one_vector(tree) or tree
     axes = (COLUMNS, ROWS) if work is tree else (COLUMNS,)
     operations = {axis: _operations(work, axis) for axis in axes}
@@ -45,7 +47,7 @@ def plan(tree: Tree) -> Plan:
     straight = [_straight(tree, work, axis, narrow) for axis in axes if operations[axis] <= STRAIGHT_LIMIT]
     if straight:
         best = _cheapest(straight)
-        # The order of the lines affects only the registers.
+        # The order of the lines only affects the number of registers.
         total, _ = best.steps[-1].shape(best.axis)
         sizes = {min(size, total) for size in ((2,) if narrow else (2, 4, total))}
         plans += [_by_lines(best, size) for size in sorted(sizes, reverse=True)]
@@ -56,6 +58,7 @@ def plan(tree: Tree) -> Plan:
 
 
 def _cheapest(candidates: Sequence[Plan]) -> Plan:
+    """Return the candidate of the lowest cost, with its cost."""
     return min((_counted(candidate) for candidate in candidates), key=_cost)
 
 
@@ -64,34 +67,39 @@ def _cost(candidate: Plan) -> float:
 
 
 def _counted(candidate: Plan) -> Plan:
+    """Return the candidate with its cost and its number of registers."""
     code = body(candidate, checks=False)
     live, spilled = code.live()
     return replace(candidate, cost=code.cost + spilled, registers=live)
 
 
 def _by_lines(candidate: Plan, lines: int) -> Plan:
+    """Return the plan with `lines` lines at a time in the last step."""
     return replace(candidate, steps=(*candidate.steps[:-1], replace(candidate.steps[-1], lines=lines)))
 
 
 def _straight(tree: Tree, work: Tree, axis: str, narrow: bool) -> Plan:
+    """Return a plan without loops."""
     volatile_objects = {key_of(t): t for t in work.root.walk() if isinstance(t, Object) and _where(work, t).volatile}
     steps = [_step(term, axis, *Step(term, 1, 1).shape(axis)) for term in (*volatile_objects.values(), work.root)]
     return Plan(tree, work, axis, True, narrow, tuple(steps))
 
 
 def _loops(tree: Tree, work: Tree, axis: str, lines: int, span: int) -> Plan:
+    """Return a plan with loops over tiles of `lines` lines of `span` elements."""
     stored = _stored(work)
     steps = tuple(_step(term, axis, lines, span) for term in (*stored, work.root))
     return Plan(tree, work, axis, False, False, steps, *_overlaps(work, stored))
 
 
 def _step(term: Term, axis: str, lines: int, span: int) -> Step:
+    """Return a step with tiles of at most the term's shape."""
     shape = Step(term, 1, 1).shape(axis)
     return Step(term, min(lines, shape[0]), min(span, shape[1]))
 
 
 def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
-    """Return the lines and lengths of tiles that fill most of the registers, but not all, the largest first."""
+    """Return the (lines, span) of tiles that fill most of the registers, but not all, the largest first."""
     machine = work.machine
     lanes = max(1, machine.register_bits // work.root.element.bits)
     lines, length = Step(work.root, 1, 1).shape(axis)
@@ -107,8 +115,11 @@ def _tiles(work: Tree, axis: str) -> list[tuple[int, int]]:
 
 
 def _one_vector(tree: Tree) -> Tree | None:
-    """Return the tree as one on matrices of a single column, if all matrices have the same order in memory without
-    gaps, and elements are only combined with those of the same place."""
+    """Return the tree as a tree on matrices of a single column, or None if that is impossible.
+
+    All matrices must have the same order in memory without gaps. Elements may only be combined with elements at the
+    same position.
+    """
     root = tree.root
     if 1 in (root.rows, root.columns):
         return None
@@ -125,7 +136,7 @@ def _one_vector(tree: Tree) -> Tree | None:
             return None
         order.append((term, is_transposed))
         worklist += [(operand, is_transposed != isinstance(term, Transposed)) for operand in term.operands]
-    # Operands before what they are operands of, left before right.
+    # Operands before their users, left before right.
     built: list[Term] = []
     for term, is_transposed in reversed(order):
         if isinstance(term, Object):
@@ -144,22 +155,25 @@ def _one_vector(tree: Tree) -> Tree | None:
 
 
 def _as_column(where: InMemory, term: Term, row_major: bool) -> InMemory | None:
+    """Return a matrix in memory as a single column, or None if it has gaps or another order."""
     tight = term.columns if where.row_major else term.rows
     if where.stride != tight or where.row_major != row_major:
         return None
     return replace(where, stride=term.rows * term.columns, row_major=False)
 
 
-# --- what is counted before anything is written --------------------------------------------------
+# --- estimates before code is written -------------------------------------------------------------
 
 
 def _where(tree: Tree, term: Object) -> InMemory:
+    """Return the memory of an object."""
     where = tree.inputs[term.number]
     assert isinstance(where, InMemory)
     return where
 
 
 def _operations(tree: Tree, axis: str) -> int:
+    """Return the number of vector operations of a tree without loops."""
     total = 0
     for term in tree.root.walk():
         lines, span = Step(term, 1, 1).shape(axis)
@@ -171,8 +185,11 @@ def _operations(tree: Tree, axis: str) -> int:
 
 
 def _stored(tree: Tree) -> list[Term]:
-    """Return the terms that loops evaluate to private memory, inner terms first: those that must be read once, and
-    operands of which each element is needed more than once and costs more than an access to memory."""
+    """Return the terms that loops first evaluate to private memory, inner terms first.
+
+    Volatile objects are stored, because they must be read once. An operand is stored if each element is needed more
+    than once and costs more than an access to memory.
+    """
     terms_by_key: dict[int | tuple[int], Term] = {}
     for term in tree.root.walk():
         if isinstance(term, Object) and _where(tree, term).volatile:
@@ -192,8 +209,10 @@ def _stored(tree: Tree) -> list[Term]:
 
 
 def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the inputs that the last step reads and that its stores may change: those that are read only in the places
-    that are stored next, and others."""
+    """Return (exact, disjoint): the inputs of the last step that its stores may change.
+
+    `exact` inputs are only read at the positions that are stored next; `disjoint` are the others.
+    """
     if tree.separate:
         return (), ()
     before = {key_of(term) for term in stored}
@@ -214,11 +233,12 @@ def _overlaps(tree: Tree, stored: list[Term]) -> tuple[tuple[int, ...], tuple[in
 
 
 def _same_order(a: InMemory, b: InMemory) -> bool:
-    """Return whether the same place is the same element, if the strides are the same at run time."""
+    """Return whether the same position is the same element in both, provided that the strides are equal at run time."""
     return (a.element, a.row_major) == (b.element, b.row_major) and (
         None in (a.stride, b.stride) or a.stride == b.stride
     )
 
 
 def _may_overlap(a: str, b: str) -> bool:
+    """Return whether two address spaces may overlap."""
     return "constant" not in (a, b) and (a == b or "generic" in (a, b))

@@ -1,6 +1,4 @@
-"""The meaning of a term, in numpy: the expansion, bit for bit; and, for a contracted one, the largest error of a
-result.
-"""
+"""A numpy reference for terms: the exact bits without contraction, and the largest error of contracted results."""
 
 from __future__ import annotations
 
@@ -31,25 +29,28 @@ _OPERATORS = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
 
 @dataclass(frozen=True)
 class Value:
-    """A matrix, and the largest difference of a contracted evaluation from it, element by element."""
+    """A matrix, and for each element the largest difference of a contracted evaluation from it."""
 
     matrix: Array
     error: NDArray[np.float64]
 
 
 def value(term: Term, inputs: Sequence[Any]) -> Array:
-    """Return the value of a term without contraction. `inputs`: matrices as two-dimensional arrays of their element's
-    dtype, scalars, indices."""
+    """Return the value of a term without contraction.
+
+    `inputs` are matrices as two-dimensional arrays of their element's dtype, scalars, and indices.
+    """
     return bounded(term, inputs).matrix
 
 
 def bounded(term: Term, inputs: Sequence[Any]) -> Value:
-    """Return the `value` with its bound. Conversions of inexact values to integers are not covered."""
+    """Return the `value` of a term and its bound; conversions of inexact values to integers are not covered."""
     with np.errstate(all="ignore"):
         return _bounded(term, inputs)
 
 
 def _bounded(term: Term, inputs: Sequence[Any]) -> Value:
+    """Return the value and the bound of a term, by recursion."""
     if isinstance(term, Object):
         return _exact(np.asarray(inputs[term.number], _dtype(term.element)))
     if isinstance(term, Broadcast):
@@ -84,7 +85,7 @@ def _elementwise(term: Elementwise, x: Value, y: Value) -> Value:
         error = x.error * abs(_wide(y)) + y.error * abs(_wide(x)) + x.error * y.error
     else:
         error = x.error + y.error
-    # A product that is added without being rounded first: one more rounding in the other evaluation.
+    # A product that is added without rounding: the contracted evaluation has one rounding less.
     return Value(matrix, _rounded(term.element, error, matrix, 2))
 
 
@@ -107,8 +108,10 @@ def _converted(term: Converted, x: Value) -> Value:
 
 
 def _rounded(element: ComponentType, error: NDArray[np.float64], size: Array, roundings: int) -> NDArray[np.float64]:
-    """Return the error after `roundings` more roundings of numbers of at most this size, if there is or may be an
-    error."""
+    """Return the error after `roundings` further roundings of numbers with absolute values of at most `size`.
+
+    Integers are exact.
+    """
     if element.is_integer:
         return error
     info = np.finfo(element.numpy)
@@ -119,14 +122,17 @@ def _rounded(element: ComponentType, error: NDArray[np.float64], size: Array, ro
 
 
 def _wide(x: Value) -> NDArray[np.float64]:
+    """Return a value's matrix as doubles."""
     return x.matrix.astype(np.float64)
 
 
 def _exact(matrix: Array) -> Value:
+    """Return a matrix without an error."""
     return Value(matrix, np.zeros(matrix.shape))
 
 
 def _at(which: str, index: int) -> tuple[slice, slice]:
+    """Return the slices that select one row or column of an array."""
     one = slice(index, index + 1)
     return (one, slice(None)) if which == "row" else (slice(None), one)
 

@@ -1,7 +1,7 @@
-"""Expressions of matrices, apart from any language: the calculation, without the places in memory.
+"""Expressions of matrices, independent of any language: the calculation, without the memory of its inputs.
 
-Leaves name inputs by number: those of a `Tree`, in the order of first occurrence from the left. Integers are modulo
-2^bits.
+Leaves refer to inputs by number: the inputs of a `Tree`, in the order of first occurrence from the left. Integers wrap
+modulo 2^bits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ class Term:
         return ()
 
     def walk(self) -> Iterator[Term]:
-        """Iterate over this term and all below, operands first, from the left, without recursion: terms grow deep."""
+        """Iterate over this term and its subterms, operands first, from the left.
+
+        The iteration is not recursive, because terms are deep.
+        """
         terms: list[Term] = []
         worklist: list[Term] = [self]
         while worklist:
@@ -38,21 +41,21 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Object(Term):
-    """A matrix in memory: input `number`."""
+    """A matrix in memory: the input `number`."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Broadcast(Term):
-    """A matrix whose every element is scalar input `number`."""
+    """A matrix all of whose elements are the scalar input `number`."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Elementwise(Term):
-    """add, sub or mul of elements in the same place, each result rounded to the element type."""
+    """The sum, difference or product of corresponding elements, each rounded to the element type."""
 
     operator: Literal["add", "sub", "mul"]
     left: Term
@@ -65,8 +68,11 @@ class Elementwise(Term):
 
 @dataclass(frozen=True, slots=True)
 class Product(Term):
-    """(M x K) (K x N): each element is 0, to which the products are added in the order of k. Where the tree does not
-    `contract`, every product and every sum is rounded to the element type; where it does, each step may be an fma."""
+    """The matrix product (M x K) (K x N): each element starts at 0, and the products are added in the order of k.
+
+    If the tree does not `contract`, every product and every sum is rounded to the element type. If it does, each step
+    may be an fma.
+    """
 
     left: Term
     right: Term
@@ -78,6 +84,8 @@ class Product(Term):
 
 @dataclass(frozen=True, slots=True)
 class Transposed(Term):
+    """The transpose of the operand."""
+
     operand: Term
 
     @property
@@ -87,7 +95,7 @@ class Transposed(Term):
 
 @dataclass(frozen=True, slots=True)
 class Converted(Term):
-    """The operand's elements as `element`, as a C cast of scalars does it."""
+    """The operand with its elements converted to `element`, like a C cast of scalars."""
 
     operand: Term
 
@@ -98,7 +106,7 @@ class Converted(Term):
 
 @dataclass(frozen=True, slots=True)
 class Part(Term):
-    """A row (1 x C) or column (R x 1) of the operand, by the number in index input `number`."""
+    """A row (1 x C) or column (R x 1) of the operand, selected by the index input `number`."""
 
     which: Literal["row", "column"]
     operand: Term
@@ -111,7 +119,7 @@ class Part(Term):
 
 @dataclass(frozen=True, slots=True)
 class WithPart(Term):
-    """The operand with row or column index input `number` replaced by `part`, 1 x C or R x 1."""
+    """The operand with a row or column, selected by the index input `number`, replaced by `part` (1 x C or R x 1)."""
 
     which: Literal["row", "column"]
     operand: Term
@@ -125,7 +133,7 @@ class WithPart(Term):
 
 @dataclass(frozen=True, slots=True)
 class WithElement(Term):
-    """The operand with the element at index inputs `row`, `column` replaced by scalar input `number`."""
+    """The operand with the element at the index inputs `row` and `column` replaced by the scalar input `number`."""
 
     operand: Term
     row: int
@@ -142,9 +150,12 @@ class WithElement(Term):
 
 @dataclass(frozen=True, slots=True)
 class InMemory:
-    """A matrix in memory, by pointer to its first element. `stride`: elements from one column (row, where `row_major`)
-    to the next, None for a parameter of the function (ulong, behind the pointer). `space`: global, local, constant,
-    private or generic. The alignment of pointers is an element's."""
+    """A matrix in memory, given by a pointer to its first element, which is aligned to an element only.
+
+    space: "global", "local", "constant", "private" or "generic".
+    stride: elements from one column (if `row_major`, from one row) to the next. If None, the stride is a parameter of
+        type ulong that follows the pointer.
+    """
 
     element: ComponentType
     space: str
@@ -155,6 +166,6 @@ class InMemory:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A scalar of type `element`; an index (ulong) if that is None."""
+    """A scalar input of type `element`; if `element` is None, an index (ulong)."""
 
     element: ComponentType | None

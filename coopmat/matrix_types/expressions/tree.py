@@ -1,4 +1,4 @@
-"""A tree as a function of the library."""
+"""A tree: an expression of matrices with inputs and destination, as a function of the library."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from .terms import InMemory, Input, Term
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree(Written):
-    """A `Tree` stores the value of `root` to `out`. The function takes the pointer of `out` (and its stride, if that is
-    None), then each input in order: a pointer (and stride), a scalar, or an index.
+    """A library function that stores the value of the term `root` to `out`.
 
-    `contract`: products and sums may be contracted. `separate`: `out` overlaps no input; otherwise it may, in any way,
-    and the value is that from before anything is stored.
+    The parameters are the pointer of `out`, followed by its stride if `out.stride` is None, and then each input in
+    order: a pointer (and stride), a scalar, or an index.
+    contract: whether products and sums may be contracted.
+    separate: whether `out` overlaps no input. If not, `out` may overlap inputs in any way, and the value is computed
+        from the memory's contents before any store.
     """
 
     root: Term
@@ -29,7 +31,7 @@ class Tree(Written):
 
     @property
     def function_name(self) -> str:
-        """The name of the function: the shape of the result, and a number of its own."""
+        """The name of the function: the element type and shape of the result, and a hash of the tree."""
         number = hashlib.sha256(self._key().encode()).hexdigest()[:12]
         return f"cm_tree_{self.root.element}_{self.root.rows}x{self.root.columns}_{number}"
 
@@ -43,7 +45,7 @@ class Tree(Written):
         return f"<Tree {self._key()}>"
 
     def _key(self) -> str:
-        """A text of the whole tree: terms after their operands, which avoids recursion."""
+        """Return a text that identifies the tree: terms follow their operands, which avoids recursion."""
         terms = [f"{type(term).__name__}({', '.join(str(value) for value in _own(term))})" for term in self.root.walk()]
         rest = (self.inputs, self.out, self.machine, self.contract, self.separate)
         return " ".join([*terms, *map(str, rest)])
@@ -60,7 +62,7 @@ class Tree(Written):
 
     @property
     def description(self) -> str:
-        """Return the plan of the tree in words."""
+        """The plan of the tree, as text."""
         from .plan import plan
 
         return plan(self).describe()
@@ -79,6 +81,7 @@ def _own(term: Term) -> list[object]:
 
 
 def _pointer(name: str, memory: InMemory, const: bool) -> list[Parameter]:
+    """Return the parameters of a matrix in memory: the pointer, and the stride if it is not constant."""
     parameters = [Parameter(name, memory.element.library_c, memory.space, const, memory.volatile)]
     if memory.stride is None:
         parameters.append(Parameter(f"{name}_stride", "ulong"))

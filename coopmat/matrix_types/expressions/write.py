@@ -15,6 +15,7 @@ _CHECK_COST = 8
 
 
 def write(plan: Plan) -> str:
+    """Return the text of the function."""
     tree = plan.tree
     parameters = ", ".join(_parameter(p.name, p.type, p.space, p.const, p.volatile) for p in tree.signature.parameters)
     head = f"CM_FUNCTION void {tree.function_name}({parameters})"
@@ -25,19 +26,22 @@ def write(plan: Plan) -> str:
 
 
 def _parameter(name: str, type_name: str, space: str | None, const: bool, volatile: bool) -> str:
+    """Return a parameter's declaration."""
     if space is None:
         return f"{type_name} {name}"
     return " ".join([f"__{space}", *["const"] * const, *["volatile"] * volatile, type_name, f"*{name}"])
 
 
 def body(plan: Plan, *, checks: bool = True) -> Code:
-    """Return the function's lines, and their cost; `checks` tells whether they include the case of overlapping
-    memory."""
+    """Return the function's lines and their cost.
+
+    `checks` states whether the lines include the case of overlapping memory.
+    """
     code = Code(plan.tree.machine)
     evaluator = Evaluator(plan, code)
     for step in plan.steps[:-1]:
         memory = _array(plan, code, step)
-        # A matrix that must be read once is read in its layout in memory.
+        # A volatile matrix must be read once, so it is read in the order of its memory.
         reading = isinstance(step.term, Object)
         _step(plan, code, evaluator, replace(step, lines=1) if reading else step, memory)
         evaluator.store(step.term, memory)
@@ -45,7 +49,7 @@ def body(plan: Plan, *, checks: bool = True) -> Code:
     out = Memory("out", plan.work.out, last.term.rows, last.term.columns)
     code.cost += _CHECK_COST * len((*plan.exact, *plan.disjoint))
     if plan.disjoint and plan.work.out.space == "private":
-        # A variable on both sides, as in a = a * b: the value is copied once more.
+        # If a variable is on both sides, as in a = a * b, the value is copied once more.
         elements = last.term.rows * last.term.columns
         code.cost += 2 * elements * last.term.element.bits / plan.tree.machine.register_bits
     if not plan.checked or not checks:
@@ -71,6 +75,7 @@ def _array(plan: Plan, code: Code, step: Step) -> Memory:
 
 
 def _step(plan: Plan, code: Code, evaluator: Evaluator, step: Step, out: Memory) -> None:
+    """Write the evaluation of a step, whose value is stored to `out`."""
     lines, length = step.shape(plan.axis)
     if plan.straight:
         whole, tile = Span(Place(), length), []
@@ -91,7 +96,7 @@ def _step(plan: Plan, code: Code, evaluator: Evaluator, step: Step, out: Memory)
 
 
 def _each(code: Code, total: int, size: int, prefix: str, body: Callable[[Span], None]) -> None:
-    """Write `body` over spans of `size`, in a loop, and over the rest."""
+    """Write `body` in a loop over spans of `size`, and once more for the remainder."""
     even = total // size * size
     if even == size:
         with code.block(""):
@@ -106,6 +111,7 @@ def _each(code: Code, total: int, size: int, prefix: str, body: Callable[[Span],
 
 
 def _copy(plan: Plan, code: Code, step: Step, source: Memory, out: Memory) -> None:
+    """Write a copy of a step's value from one matrix in memory to another."""
     access, (lines, length) = Access(code, False, False), step.shape(plan.axis)
 
     def block(outer: Span, span: Span) -> None:
@@ -118,8 +124,7 @@ def _copy(plan: Plan, code: Code, step: Step, source: Memory, out: Memory) -> No
 
 
 def _overlap(plan: Plan) -> str:
-    """Return a condition: an input overlaps the destination, in such a way that a store would change what is read
-    later."""
+    """Return the condition under which an input overlaps the destination so that a store would change a later read."""
     tree, tests = plan.work, []
     shapes = {term.number: term for term in tree.root.walk() if isinstance(term, Object)}
     out = Memory("out", tree.out, tree.root.rows, tree.root.columns)
@@ -140,6 +145,6 @@ def _overlap(plan: Plan) -> str:
 
 
 def _range(memory: Memory) -> tuple[str, str]:
-    """Return the addresses of the first element and behind the last."""
+    """Return expressions for the address of the first element, and for the address after the last element."""
     last = memory.address(Place(memory.rows - 1), Place(memory.columns - 1))
     return f"(ulong)({memory.name})", f"(ulong)({last} + 1)"

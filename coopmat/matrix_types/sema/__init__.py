@@ -1,5 +1,7 @@
-"""Clang's matrix types: the attribute, the operators, element access, casts, the builtins (shared language reference,
-section 2)."""
+"""The semantic analysis of Clang's matrix types (shared language reference, section 2).
+
+It covers the attribute, operators, element access, casts and builtins.
+"""
 
 from ...frontend.builtins.matrix_types import BUILTINS as BUILTINS
 from .access import refuse_address as refuse_address, subscripted as subscripted

@@ -1,4 +1,4 @@
-"""Elements of matrices: `m[row][column]`."""
+"""The analysis of elements of matrices: `m[row][column]`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from ...frontend.types import ConstantMatrixType, Qualifiers, ScalarType
 def subscripted(
     c: Context, matrix: Expr, links: list[tuple[syntax.Subscript, Expr]], matrix_type: ConstantMatrixType
 ) -> Expr:
-    """Return an element of `matrix`; `links` are the subscripts that follow directly, one or two of them."""
+    """Return an element of `matrix`; `links` are the one or two subscripts that directly follow it.
+
+    If there is one subscript, or an index is a comma expression, report an error.
+    """
     for node, _ in links:
         if isinstance(node.index, syntax.Comma):
             message = "a comma operator cannot be an index of a matrix"
-            notes = [Note("an element is m[row][column]; parentheses around the comma say that it is meant")]
+            notes = [Note("an element is m[row][column]; if the comma operator is intended, put it in parentheses")]
             fixits = _as_two(c, node.index) if len(links) == 1 else []
             c.fail("matrix-type-subscript", message, node.index.span, notes=notes, fixits=fixits)
     if len(links) < 2:
@@ -33,7 +36,7 @@ def subscripted(
 
 
 def _as_two(c: Context, e: syntax.Comma) -> list[FixIt]:
-    """Return a fix-it that replaces the comma by `][`."""
+    """Return a fix-it that replaces the comma by `][`, or nothing if the comma is not alone between two items."""
     first, last = e.items[0].span, e.items[-1].span
     between = Span(first.file, first.end_line, first.end_column, last.line, last.column)
     text = spelled(c, between)
@@ -41,7 +44,7 @@ def _as_two(c: Context, e: syntax.Comma) -> list[FixIt]:
 
 
 def element(c: Context, matrix: Expr, row: Expr, column: Expr, span: Span) -> Expr:
-    """Return an element: an object if the matrix is one, else a value."""
+    """Return an element: an lvalue if the matrix is an lvalue, otherwise an rvalue."""
     assert isinstance(matrix.type, ConstantMatrixType)
     t = matrix.type.element
     if isinstance(matrix, typed.VarRef) and c.function is not None:
@@ -53,7 +56,10 @@ def element(c: Context, matrix: Expr, row: Expr, column: Expr, span: Span) -> Ex
 
 
 def index(c: Context, e: Expr, count: int, what: str) -> Expr:
-    """Return the index of one of `count` rows or columns."""
+    """Return an index of one of `count` rows or columns as an rvalue.
+
+    Report an error if it is no integer or out of range.
+    """
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
         c.fail("matrix-type-index", f"the index of a {what} must be an integer, not '{e.type}'", e.span)
@@ -63,10 +69,12 @@ def index(c: Context, e: Expr, count: int, what: str) -> Expr:
 
 
 def refuse_address(c: Context, span: Span) -> NoReturn:
+    """Report an error: the address of an element is taken."""
     c.fail("matrix-type-element-address", "an element of a matrix has no address", span)
 
 
 def matrix_argument(c: Context, e: Expr) -> ConstantMatrixType:
+    """Return the type of an argument that must be a matrix; report an error if it is none."""
     if not isinstance(e.type, ConstantMatrixType):
         message = f"expected a matrix, not '{e.type}'"
         c.fail("matrix-type-not-a-matrix", message, e.span, notes=declared_here(e))

@@ -1,4 +1,4 @@
-"""The builtins `__builtin_matrix_...`: the number of arguments of each, and the analysis of the call."""
+"""The analysis of calls of the builtins `__builtin_matrix_...`, including the number of their arguments."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ def call(c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _values(c: Context, node: syntax.Call) -> list[Expr]:
+    """Return the arguments of a call as rvalues."""
     return [rvalue(e) for e in c.analyse_each(*node.arguments)]
 
 
 def _transpose(c: Context, name: str, node: syntax.Call) -> Expr:
     (e,) = _values(c, node)
     m = matrix_argument(c, e)
-    # The padding stays, and so does what it is behind.
+    # The result keeps the padding, and also the layout.
     result = ConstantMatrixType(m.element, m.columns, m.rows, m.layout, m.padding)
     return typed.MatrixTranspose(node.span, make(c, result, node.span), e)
 
@@ -79,7 +80,7 @@ def _insert(c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _part_of(m: ConstantMatrixType, which: str) -> tuple[int, tuple[int, int]]:
-    """Return the number of rows (columns), and the shape of one."""
+    """Return the number of rows (or columns), and the shape of one of them."""
     return (m.rows, (1, m.columns)) if which == "row" else (m.columns, (m.rows, 1))
 
 
@@ -101,10 +102,11 @@ def _insert_part(which: str, c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _check_part(c: Context, e: Expr, m: ConstantMatrixType, shape: tuple[int, int], which: str) -> None:
+    """Report an error if a part is not a matrix of the element type and shape of one row or column."""
     t: Type = e.type
     if isinstance(t, ConstantMatrixType) and (t.element, t.rows, t.columns) == (m.element, *shape):
         return
-    notes = [Note("a cast makes a matrix of a vector")] if isinstance(t, VectorType) else []
+    notes = [Note("a cast converts a vector to a matrix")] if isinstance(t, VectorType) else []
     message = f"a {which} of '{m}' is a {shape[0]} x {shape[1]} matrix of '{m.element}', not '{t}'"
     c.fail("matrix-type-part", message, e.span, notes=[*notes, *declared_here(e)])
 

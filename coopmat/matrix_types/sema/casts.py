@@ -1,4 +1,7 @@
-"""Conversions of matrices, all of which are casts: between matrices of one shape, of a scalar, from and to vectors."""
+"""The analysis of casts, which are the only conversions of matrices.
+
+Casts convert between matrices of one shape, from scalars, and from and to vectors.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,22 @@ from ...frontend.sema.values import convert_arithmetic
 from ...frontend.typed import Expr
 from ...frontend.types import BOOL, ConstantMatrixType, ScalarType, Type, VectorType
 
-# Text that a cast takes without parentheses.
+# Text that can be the operand of a cast without parentheses.
 _TIGHT = r"[\w.]+"
 
 
 def same_shape(a: ConstantMatrixType, b: ConstantMatrixType) -> bool:
+    """Return whether two matrix types have the same numbers of rows and columns."""
     return (a.rows, a.columns) == (b.rows, b.columns)
 
 
 def broadcast(e: Expr, matrix: ConstantMatrixType, span: Span | None = None) -> Expr:
-    """Return a matrix whose elements are all the scalar `e`, converted."""
+    """Return a matrix all of whose elements are the scalar `e`, converted to the element type."""
     return typed.MatrixBroadcast(span or e.span, matrix, convert_arithmetic(e, matrix.element))
 
 
 def _as_vector(vector: Type, matrix: Type) -> bool:
-    """Return whether the matrix is one row or column of as many elements of the same type."""
+    """Return whether the matrix is one row or column with as many elements as the vector, of the same type."""
     if not isinstance(matrix, ConstantMatrixType) or 1 not in (matrix.rows, matrix.columns):
         return False
     count = matrix.rows * matrix.columns
@@ -37,7 +41,7 @@ def _as_vector(vector: Type, matrix: Type) -> bool:
 
 
 def converts(source: Type, target: Type) -> bool:
-    """Return whether a cast converts one to the other, at least one being a matrix."""
+    """Return whether a cast can convert from one type to the other; at least one of them must be a matrix type."""
     if isinstance(target, ConstantMatrixType):
         if isinstance(source, ConstantMatrixType):
             return same_shape(source, target)
@@ -46,7 +50,7 @@ def converts(source: Type, target: Type) -> bool:
 
 
 def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
-    """Analyse an explicit cast of the value `e`; it or `target` is of a matrix type, and they differ."""
+    """Analyse an explicit cast of the rvalue `e` to a different type; at least one of the types is a matrix type."""
     if not converts(e.type, target):
         message = f"'{e.type}' does not cast to '{target}'"
         c.fail("matrix-type-cast", message, span, notes=[*_why_not(e.type, target), *declared_here(e)])
@@ -60,8 +64,9 @@ def cast(c: Context, e: Expr, target: Type, span: Span) -> Expr:
 
 
 def _why_not(source: Type, target: Type) -> list[Note]:
+    """Return the notes that explain why a cast is invalid."""
     if isinstance(source, ConstantMatrixType) and isinstance(target, ConstantMatrixType):
-        return [Note("a cast converts the elements; the numbers of rows and columns stay")]
+        return [Note("a cast converts the elements; both matrices must have the same numbers of rows and columns")]
     vectors = [t for t in (source, target) if isinstance(t, (VectorType, ScalarType)) and t is not BOOL]
     if vectors:
         return [Note("a vector is a matrix of one row or column with as many elements of the same type")]
@@ -69,13 +74,13 @@ def _why_not(source: Type, target: Type) -> list[Note]:
 
 
 def refuse_list(c: Context, t: ConstantMatrixType, node: syntax.InitializerList) -> NoReturn:
-    """Refuse an initial value in braces; for a single one, suggest a cast of it."""
-    notes = [Note("a cast of a scalar gives every element the same value")]
+    """Report an error for an initializer list; if it has a single item, suggest a cast of this item."""
+    notes = [Note("a cast of a scalar sets all elements to its value")]
     first = node.items[0].value if len(node.items) == 1 and not node.items[0].designators else None
     text = spelled(c, first.span) if first is not None and not isinstance(first, syntax.InitializerList) else None
     name = name_of(c, t)
     fixits = []
     if text and name:
         fixits = [FixIt(node.span, f"({name}){text if re.fullmatch(_TIGHT, text) else f'({text})'}")]
-    message = f"a '{t}' has no initial value in braces"
+    message = f"a '{t}' cannot be initialized with an initializer list"
     c.fail("matrix-type-initializer", message, node.span, notes=notes, fixits=fixits)

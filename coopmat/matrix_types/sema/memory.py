@@ -1,4 +1,4 @@
-"""Loads and stores of matrices in memory: the pointer, the shape, the stride."""
+"""The analysis of loads and stores of matrices in memory: the pointer, the shape, the stride."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .types import check_element, extent, make
 
 
 def load(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
-    """Analyse a load: the arguments are the pointer, the rows, the columns and optionally the stride."""
+    """Analyse a load; the arguments are the pointer, the rows, the columns and optionally the stride."""
     shape = {"rows": 0, "columns": 0}
 
     def count(what: str, position: int) -> None:
@@ -43,7 +43,7 @@ def load(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def store(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
-    """Analyse a store: the arguments are the matrix, of any layout, the pointer and optionally the stride."""
+    """Analyse a store; the arguments are the matrix, of any layout, the pointer and optionally the stride."""
     matrix: Expr | None = None
     where: Expr | None = None
     stride: Expr | None = None
@@ -64,6 +64,7 @@ def store(row_major: bool, c: Context, name: str, node: syntax.Call) -> Expr:
 
 
 def _pointer(c: Context, node: syntax.Expression) -> Expr:
+    """Return the argument of a pointer to elements as an rvalue; report an error if it is none."""
     e = rvalue(c.analyse(node))
     if not isinstance(e.type, PointerType):
         message = f"expected a pointer to elements, not '{e.type}'"
@@ -71,7 +72,7 @@ def _pointer(c: Context, node: syntax.Expression) -> Expr:
     pointee = e.type.pointee
     if not isinstance(pointee, ScalarType):
         message = f"'{e.type}' does not point to elements of a matrix"
-        notes = [Note("cast the pointer to one to the elements"), *declared_here(e)]
+        notes = [Note("cast the pointer to a pointer to the elements"), *declared_here(e)]
         fixits = []
         if isinstance(pointee, (ConstantMatrixType, VectorType)):
             fixits = cast_to(c, e, str(PointerType(pointee.element, e.type.qualifiers)))
@@ -80,6 +81,7 @@ def _pointer(c: Context, node: syntax.Expression) -> Expr:
 
 
 def _check_target(c: Context, where: Expr, matrix: Expr) -> None:
+    """Report an error if the destination of a store is read-only or has another element type."""
     t, m = where.type, matrix.type
     assert isinstance(t, PointerType) and isinstance(m, ConstantMatrixType)
     if t.qualifiers.const or t.qualifiers.space is AddressSpace.CONSTANT:
@@ -93,7 +95,7 @@ def _check_target(c: Context, where: Expr, matrix: Expr) -> None:
 
 
 def _stride(c: Context, node: syntax.Call, position: int, least: int, row_major: bool) -> Expr:
-    """Return the argument at `position` as a size_t, or its default; `least` is the length of a column (row)."""
+    """Return the stride argument at `position` as a size_t, or its default `least`, the length of a column (or row)."""
     if len(node.arguments) <= position:
         return IntConst(node.span, ULONG, least)
     e = rvalue(c.analyse(node.arguments[position]))
@@ -101,5 +103,7 @@ def _stride(c: Context, node: syntax.Call, position: int, least: int, row_major:
         c.fail("matrix-type-stride", f"the stride must be a number, not '{e.type}'", e.span)
     if isinstance(e, IntConst) and e.value < least:
         what = "columns" if row_major else "rows"
-        c.fail("matrix-type-stride", f"the stride cannot be less than the {least} {what}: {e.value}", e.span)
+        c.fail(
+            "matrix-type-stride", f"the stride must be at least {least}, the number of {what}, not {e.value}", e.span
+        )
     return assign_convert(c, e, ULONG, e.span, "the stride")

@@ -1,4 +1,4 @@
-"""Operators on matrices: + and - element by element, the product, and all three with a scalar."""
+"""The analysis of operators on matrices: + and - on elements, the product, and all three with a scalar."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ _HINTS = {
 
 
 def refuse(c: Context, op: str, e: Expr, span: Span) -> NoReturn:
-    """Refuse a unary operator: matrices have none. `op` is its spelling."""
+    """Report an error for a unary operator, because matrices have none; `op` is its spelling."""
     notes = [Note(_ALLOWED), *([Note(_HINTS["neg"])] if op == "-" else [])]
     message = f"invalid operand to {'unary ' * (op in '+-~!')}'{op}': '{e.type}'"
     c.fail("matrix-type-operator", message, span, labels=[Label(e.span)], notes=notes)
 
 
 def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
-    """Analyse a binary operator on two values, of which at least one is a matrix; `op` is the spelling, `name` the
-    operation."""
+    """Analyse a binary operator on two rvalues, at least one of which is a matrix.
+
+    `op` is the spelling, `name` the operation. Report an error if the operator or the operands are invalid.
+    """
     a, b = left.type, right.type
     if name in ("add", "sub", "mul"):
         if isinstance(a, ConstantMatrixType) and isinstance(b, ScalarType):
@@ -52,11 +54,12 @@ def spread(c: Context, e: Expr, matrix: ConstantMatrixType) -> Expr:
 
 
 def elementwise(name: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """Return an operation on the elements of two matrices of one type."""
     return typed.MatrixElementwise(span, left.type, name, left, right)
 
 
 def compound_assign(c: Context, op: str, name: str, target: LValue, value: Expr, span: Span, op_span: Span) -> Expr:
-    """Analyse a compound assignment; `value` may be a scalar; `op` is spelled with its `=`."""
+    """Analyse a compound assignment to a matrix; `op` is the spelling, including `=`, and `value` may be a scalar."""
     t = target.type
     if name not in ("add", "sub", "mul") or not isinstance(t, ConstantMatrixType):
         _invalid(c, op, name, target, value, op_span)
@@ -76,7 +79,7 @@ def compound_assign(c: Context, op: str, name: str, target: LValue, value: Expr,
 
 
 def check_same(c: Context, op: str, left: Expr, right: Expr, span: Span) -> None:
-    """Check that both operands of an operation element by element have one type."""
+    """Report an error if the operands of an operation on elements have different types."""
     a, b = left.type, right.type
     if a == b:
         return
@@ -88,30 +91,35 @@ def check_same(c: Context, op: str, left: Expr, right: Expr, span: Span) -> None
 
 
 def _cast_of(c: Context, e: Expr, t: Type) -> tuple[list[Note], list[FixIt]]:
+    """Return a note and a fix-it that suggest a cast of `e` to the type `t`."""
     name = name_of(c, t)
-    return [Note("a cast converts the elements and how they are laid out")], cast_to(c, e, name) if name else []
+    return [Note("a cast converts the elements and their layout")], cast_to(c, e, name) if name else []
 
 
 def product_type(c: Context, op: str, left: Expr, right: Expr, span: Span) -> ConstantMatrixType:
-    """Return the type of the product of two matrices; it has the padding of the operands if they agree on it."""
+    """Return the type of the product of two matrices; report an error if their types do not match.
+
+    The product has the padding of the operands if that is equal, and otherwise no padding.
+    """
     a, b = left.type, right.type
     assert isinstance(a, ConstantMatrixType) and isinstance(b, ConstantMatrixType)
     labels = [Label(left.span), Label(right.span)]
     if a.columns != b.rows:
-        message = f"a product sums over the {a.columns} columns of '{a}' and the {b.rows} rows of '{b}'"
+        message = f"a product needs as many columns of '{a}' ({a.columns}) as rows of '{b}' ({b.rows})"
         notes = [Note("'__builtin_matrix_transpose' exchanges rows and columns")] if a.columns == b.columns else []
         c.fail("matrix-type-shapes", message, span, labels=labels, notes=notes)
     for what, x, y in (("element type", a.element, b.element), ("layout", a.layout, b.layout)):
         if x != y:
             names = [v.value if isinstance(v, MatrixLayout) else v for v in (x, y)]
-            message = f"the operands of '{op}' must have one {what}: '{names[0]}' and '{names[1]}' differ"
-            notes = [Note("a cast converts the elements and how they are laid out")]
+            message = f"the operands of '{op}' must have the same {what}: '{names[0]}' and '{names[1]}' differ"
+            notes = [Note("a cast converts the elements and their layout")]
             c.fail("matrix-type-operand-types", message, span, labels=labels, notes=notes)
     padding = a.padding if a.padding == b.padding else 0
     return make(c, ConstantMatrixType(a.element, a.rows, b.columns, a.layout, padding), span)
 
 
 def _invalid(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span) -> NoReturn:
+    """Report an error for invalid operands of a binary operator."""
     notes = [Note(_ALLOWED)]
     if name == "div" and isinstance(right.type, ScalarType):
         notes.append(Note(_HINTS["div"]))

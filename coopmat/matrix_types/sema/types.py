@@ -1,4 +1,4 @@
-"""The attribute `matrix_type(rows, columns [, clauses])` of typedefs."""
+"""The analysis of the attribute `matrix_type(rows, columns [, clauses])` of typedefs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...frontend.types import (
 
 MOST_ROWS = (1 << 20) - 1
 MOST_ELEMENTS = 1 << 16
-#: The most elements of an object, padding included.
+# The most elements of an object, including padding.
 MOST_STORED = 1 << 20
 _ELEMENTS = (*INTEGERS, *FLOATS)
 _FORM = "typedef T name __attribute__((matrix_type(rows, columns)))"
@@ -35,7 +35,7 @@ def holds(t: Type) -> bool:
 
 
 def check_element(c: Context, t: Type, span: Span) -> ScalarType:
-    """Check that the type can be an element type, and return it."""
+    """Return the type, checked to be a valid element type; report an error if it is not."""
     if not isinstance(t, ScalarType) or t not in _ELEMENTS:
         allowed = ", ".join(map(str, _ELEMENTS))
         message = f"'{t}' cannot be the element type of a matrix"
@@ -48,15 +48,18 @@ def check_element(c: Context, t: Type, span: Span) -> ScalarType:
 def apply_attribute(
     c: Context, base: Type, attribute: syntax.Attribute, s: syntax.Specifiers, d: syntax.Declarator | None
 ) -> ConstantMatrixType:
-    """Return the matrix type of elements of type `base`. `s` are the specifiers that contain the attribute or precede
-    it, `d` is the declarator if the attribute is behind one."""
+    """Return the matrix type with elements of type `base` that the attribute declares.
+
+    `s` are the specifiers that contain or precede the attribute. `d` is the declarator if the attribute follows a
+    declarator.
+    """
     span = attribute.span
     if not any(word.text == "typedef" for word in s.storage):
-        message = "'matrix_type' belongs to a typedef: other declarations use the typedef's name"
+        message = "'matrix_type' applies only to typedefs; other declarations use the typedef's name"
         c.fail("matrix-type-attribute", message, span, notes=[Note(_FORM)])
     arguments = attribute.arguments or []
     if len(arguments) < 2 or any(_clause(argument) for argument in arguments[:2]):
-        message = "'matrix_type' takes the number of rows and that of columns, and clauses after these"
+        message = "'matrix_type' requires the number of rows, then the number of columns, then optional clauses"
         c.fail("matrix-type-attribute", message, span, notes=[Note(_FORM)])
     if d is not None and d.modifiers:
         message = "the elements of a matrix are scalars: no pointer, array or function takes 'matrix_type'"
@@ -74,20 +77,20 @@ def apply_attribute(
 
 
 def make(c: Context, matrix: ConstantMatrixType, span: Span) -> ConstantMatrixType:
-    """Return the type itself; refuse one that is too large."""
+    """Return the type unchanged; report an error if it is too large."""
     count = matrix.rows * matrix.columns
     if count > MOST_ELEMENTS:
         message = f"a matrix has at most {MOST_ELEMENTS} elements, not {matrix.rows} x {matrix.columns} = {count}"
         c.fail("matrix-type-shape", message, span)
     if matrix.storage_elements > MOST_STORED:
-        message = f"a matrix takes the space of at most {MOST_STORED} elements, not {matrix.storage_elements}"
+        message = f"a matrix has at most {MOST_STORED} elements including padding, not {matrix.storage_elements}"
         c.fail("matrix-type-shape", message, span)
     c.unit.has_matrix_types = True
     return matrix
 
 
 def extent(c: Context, e: syntax.Expression, what: str) -> int:
-    """Return a number of rows or columns."""
+    """Return a number of rows or columns: a constant from 1 to MOST_ROWS. Report an error for other expressions."""
     value = _constant(c, e, f"the number of {what}", "matrix-type-shape")
     if not 1 <= value <= MOST_ROWS:
         c.fail("matrix-type-shape", f"the number of {what} must be 1 to {MOST_ROWS}, not {value}", e.span)
@@ -95,6 +98,7 @@ def extent(c: Context, e: syntax.Expression, what: str) -> int:
 
 
 def _constant(c: Context, e: syntax.Expression, what: str, code: str) -> int:
+    """Return the value of an integer constant expression; report an error with this code for other expressions."""
     value = rvalue(c.analyse(e))
     if not isinstance(value, IntConst):
         c.fail(code, f"{what} must be an integer constant expression", e.span)
@@ -102,13 +106,13 @@ def _constant(c: Context, e: syntax.Expression, what: str, code: str) -> int:
 
 
 def _clause(e: syntax.Expression) -> str | None:
-    """Return the name of the clause that an argument is written as."""
+    """Return the name of the clause that an argument has the form of, or None."""
     name = e.callee.name if isinstance(e, syntax.Call) and isinstance(e.callee, syntax.Identifier) else None
     return name if name in ("layout", *_PADDINGS) else None
 
 
 class _Clauses:
-    """The clauses of the attribute, after the shape."""
+    """The clauses of the attribute, which follow the shape."""
 
     def __init__(self, c: Context) -> None:
         self.c = c
@@ -117,14 +121,15 @@ class _Clauses:
         self.spans: dict[str, Span] = {}
 
     def take(self, e: syntax.Expression) -> None:
+        """Analyse one clause."""
         name = _clause(e)
         if name is None or not isinstance(e, syntax.Call):
             notes = [Note("clauses are layout(row_major), layout(column_major), column_padding(n) and row_padding(n)")]
             self.c.fail("matrix-type-clause", "'matrix_type' has no such clause", e.span, notes=notes)
         kind = "layout" if name == "layout" else "padding"
         if kind in self.spans:
-            notes = [Note("the first is here", self.spans[kind])]
-            self.c.fail("matrix-type-clause", f"a second {kind} of one matrix", e.span, notes=notes)
+            notes = [Note("the first clause is here", self.spans[kind])]
+            self.c.fail("matrix-type-clause", f"'matrix_type' has a second {kind} clause", e.span, notes=notes)
         self.spans[kind] = e.span
         if len(e.arguments) != 1:
             self.c.fail("matrix-type-clause", f"'{name}' takes 1 argument, not {len(e.arguments)}", e.span)
@@ -144,19 +149,22 @@ class _Clauses:
         return layout
 
     def of(self, element: ScalarType, rows: int, columns: int) -> ConstantMatrixType:
+        """Return the matrix type of this element type and shape with the layout and the padding of the clauses."""
         if self.padding is None:
             return ConstantMatrixType(element, rows, columns, self.layout)
         name, padding, span = self.padding
         if _PADDINGS[name] is not self.layout:
             right = next(other for other, layout in _PADDINGS.items() if layout is self.layout)
-            message = f"'{name}' is not for a {self.layout.value} matrix"
+            message = f"'{name}' does not apply to a {self.layout.value} matrix"
             self.c.fail("matrix-type-clause", message, span, notes=[Note(f"write {right}({padding})")])
         return ConstantMatrixType(element, rows, columns, self.layout, padding)
 
 
 def refuse_volatile(c: Context, attributes: list[syntax.Attribute]) -> None:
-    """Refuse the attribute on a volatile typedef: the type that it names is not volatile, though objects of it may
-    be."""
+    """Report an error for the attribute on a volatile typedef.
+
+    The named type itself is never volatile, but objects of this type may be.
+    """
     own = [item for item in attributes if item.name.strip("_") == "matrix_type"]
     if own:
         message = "the element type of a matrix cannot be volatile; objects of the matrix type can"
@@ -164,8 +172,8 @@ def refuse_volatile(c: Context, attributes: list[syntax.Attribute]) -> None:
 
 
 def check_redeclaration(c: Context, earlier: Typedef, t: Type, span: Span) -> None:
-    """Check a redeclaration of a name of a matrix type."""
+    """Report an error if a matrix type is redeclared as another type."""
     if isinstance(t, ConstantMatrixType) or isinstance(earlier.type, ConstantMatrixType):
-        message = f"'{earlier.name}' is declared again as '{t}'"
+        message = f"'{earlier.name}' is redeclared with a different type, '{t}'"
         notes = [Note(f"the previous declaration, '{earlier.type}', is here", earlier.span)]
         c.fail("matrix-type-redeclaration", message, span, notes=notes)

@@ -1,12 +1,12 @@
-// Intel GPUs' matrix instruction dpas, a function for each shape and type, by the built-in functions of their compiler.
-// N is the size of the subgroup, the least that the device has: 8 on DG2 and its like, 16 on Ponte Vecchio,
-// Battlemage and Lunar Lake. Registers are the arguments that the documents list: each row of A is of as many bits of
-// each work-item, each work-item has a column of B.
+// Intel GPUs' matrix instruction dpas, with a function for each shape and type, by the built-in functions of their
+// compiler. N is the smallest subgroup size of the device: 8 on DG2 and similar devices, 16 on Ponte Vecchio,
+// Battlemage and Lunar Lake. Registers are the arguments that the documents list: each work-item has equally many bits
+// of each row of A, and one column of B.
 //
 // "cl_intel_subgroup_matrix_multiply_accumulate" and, for tf32, "cl_intel_subgroup_matrix_multiply_accumulate_tf32",
 // both in "New OpenCL C Functions".
 
-// The compilers of some drivers know these functions and do not declare them.
+// The compilers of some drivers implement these functions without declaring them.
 #define CM_DPAS(NAME, MAD, A, B, C) \
 C __attribute__((overloadable, convergent)) intel_sub_group_##MAD(A, B, C); \
 static inline C NAME(A a, B b, C c) \
@@ -32,7 +32,7 @@ CM_DPAS_OF_SHAPE(2, 16, short2, ushort2, float2, int2)
 CM_DPAS_OF_SHAPE(4, 16, short4, ushort4, float4, int4)
 CM_DPAS_OF_SHAPE(8, 16, short8, ushort8, float8, int8)
 
-// On devices of subgroups of 16 only
+// Only on devices with subgroups of 16
 CM_DPAS(cm_dpas_m1n16k8_tf32_f32, tf32_tf32_matrix_mad_k8, float, float8, float)
 CM_DPAS(cm_dpas_m2n16k8_tf32_f32, tf32_tf32_matrix_mad_k8, float, float8, float2)
 CM_DPAS(cm_dpas_m4n16k8_tf32_f32, tf32_tf32_matrix_mad_k8, float2, float8, float4)

@@ -1,5 +1,5 @@
-// Where the components of dpas.cl's operands lie, for emulated.cl. i counts what a work-item gives of an operand: the
-// components of its vectors in their order, what is packed in one of them from its lowest bits.
+// The layouts of dpas.cl's operands, for emulated.cl. i counts the components of an operand in a work-item: the
+// components of the vectors in order, and packed components from the lowest bits on.
 //
 // "cl_intel_subgroup_matrix_multiply_accumulate", the section that describes the functions' arguments by the example of
 // intel_sub_group_u8_i8_matrix_mad_k32: of each row of A, a component of the vector, each work-item contributes K / N
@@ -21,12 +21,12 @@
 #define DPAS_N16_K32_A_ROW(lane, i) ((i) / 2)
 #define DPAS_N16_K32_A_COLUMN(lane, i) ((lane) * 2 + (i) % 2)
 
-// "cl_intel_subgroup_matrix_multiply_accumulate_tf32": K is 8, the first eight work-items contribute to the even rows
-// of A, the others to the odd rows, of which there are none where M is 1
+// "cl_intel_subgroup_matrix_multiply_accumulate_tf32": K is 8. The first eight work-items contribute the even rows of
+// A, the others the odd rows. If M is 1, A has no odd rows.
 #define DPAS_N16_K8_A_ROW(lane, i) ((i) * 2 + (lane) / 8)
 #define DPAS_N16_K8_A_COLUMN(lane, i) ((lane) % 8)
 
-// B, the accumulator and the result, of all of them
+// B, the accumulator and the result, for all shapes
 #define DPAS_B_ROW(lane, i) (i)
 #define DPAS_B_COLUMN(lane, i) (lane)
 #define DPAS_C_ROW(lane, i) (i)

@@ -1,16 +1,17 @@
-// What the emulated forms of the vendors' matrix instructions share: the same functions in plain OpenCL C. They come
-// before mma_emulated.cl and its like, whose layouts say which component each lane's registers hold.
+// The common part of the emulated matrix instructions of vendors: the same functions in plain OpenCL C. This text
+// precedes mma_emulated.cl and similar files, whose macros give the component that each register of a lane holds.
 //
 // CM_EMULATED(name, lanes, m, n, k, layout, a, A, a_count, b, B, b_count, c, C, c_count)
 //
-// defines `C name(A, B, C)`: component types a, b, c; registers of the OpenCL C types A, B, C, so many in a vector.
-// Component i of an operand is counted over a lane's registers, the lowest bits first. layout##_A_ROW(lane, i) and
-// layout##_A_COLUMN say where it lies in A, or outside of it; so for B and C. For A and B they may ask for
-// `components`, how many a lane has. Each lane gathers all of A and B by broadcasts: slow, and easy to read.
+// defines `C name(A, B, C)`. a, b and c are component types. A, B and C are the OpenCL C types of the registers,
+// a_count, b_count and c_count their numbers in a vector. Component i of an operand is counted over a lane's registers,
+// the lowest bits first. layout##_A_ROW(lane, i) and layout##_A_COLUMN(lane, i) are its row and column in A, or outside
+// of A; likewise for B and C. For A and B the macros may use `components`, the number of components of a lane. Each
+// lane gathers all of A and B by broadcasts: slow, but easy to read.
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-// A component of a word: of how many bits, and what number
+// component type -> its width in bits; below, the number that component `part` of a word represents
 #define CM_BITS_s8 8
 #define CM_BITS_u8 8
 #define CM_BITS_e4m3 8
@@ -35,19 +36,19 @@
 #define CM_NUMBER_e5m2fnuz(word, part) cm_fnuz(CM_BYTE(word, part), 2, 16)
 #define CM_NUMBER_f16(word, part) ((float)as_half(CM_SHORT(word, part)))
 #define CM_NUMBER_bf16(word, part) as_float((uint)CM_SHORT(word, part) << 16)
-// The 13 lowest bits of the register are none of a tf32.
+// A tf32 does not include the 13 lowest bits of the register.
 #define CM_NUMBER_tf32(word, part) as_float((word) & 0xffffe000u)
 #define CM_NUMBER_f64(word, part) (word)
 
-// A float of 4 bits of exponent and 3 of mantissa with no infinities; OCP 8-bit Floating Point Specification, E4M3. A
-// half has one more bit of exponent: its bias is larger by 8.
+// A float with 4 bits of exponent, 3 of mantissa and no infinities; OCP 8-bit Floating Point Specification, E4M3. Half
+// has one more bit of exponent, so its bias is larger by 8.
 static inline float cm_e4m3(uchar x)
 {
     const ushort bits = (ushort)((x & 0x80) << 8 | (x & 0x7f) << 7);
     return (x & 0x7f) == 0x7f ? NAN : (float)as_half(bits) * 256.0f;
 }
 
-// A float of 8 bits with no infinities and no negative zero, whose pattern is a NaN; "AMD Instinct MI300 / CDNA3
+// A float of 8 bits without infinities and negative zero, whose pattern is a NaN; "AMD Instinct MI300 / CDNA3
 // Instruction Set Architecture", the section on 8-bit floats
 static inline float cm_fnuz(uchar x, int mantissa, int bias)
 {
@@ -57,14 +58,14 @@ static inline float cm_fnuz(uchar x, int mantissa, int bias)
     return x == 0x80 ? NAN : x & 0x80 ? -size : size;
 }
 
-// Vectors, and the names of functions of vectors
+// Vector types, and the names of functions on vectors
 #define CM_VECTOR_1(t) t
 #define CM_VECTOR_2(t) t##2
 #define CM_VECTOR_4(t) t##4
 #define CM_VECTOR_8(t) t##8
 #define CM_VECTOR_16(t) t##16
 
-// Registers of A or B as words, whose lowest bits they are
+// Registers of A or B as words, which contain a register in their lowest bits
 #define CM_WORD_uint uint
 #define CM_WORD_int uint
 #define CM_WORD_ushort uint
@@ -89,7 +90,8 @@ static inline float cm_fnuz(uchar x, int mantissa, int bias)
 #define CM_LOAD_8(p) vload8(0, p)
 #define CM_LOAD_16(p) vload16(0, p)
 
-// By the accumulator's type: the type of A's and B's components as numbers, and that of the sum. Sums of integers wrap.
+// component type of the accumulator -> type of A's and B's components as numbers, and type of the sum. Sums of integers
+// wrap.
 #define CM_FACTOR_s32 int
 #define CM_FACTOR_f32 float
 #define CM_FACTOR_f16 float

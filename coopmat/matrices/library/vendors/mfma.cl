@@ -1,7 +1,7 @@
-// AMD's matrix instruction of CDNA1 (gfx908), CDNA2 (gfx90a) and CDNA3 (gfx942), v_mfma_*, a function for each shape
-// and type: the builtins of clang, which AMD's OpenCL C compiler is. Waves are of 64 lanes. Registers are VGPRs, of 32
-// bits; what is packed in one of them begins with its lowest bits; a double is two VGPRs. No block is broadcast, no
-// lane pattern changed: cbsz, abid and blgp are 0.
+// AMD's matrix instruction v_mfma_* of CDNA1 (gfx908), CDNA2 (gfx90a) and CDNA3 (gfx942), with a function for each
+// shape and type. The functions use the builtins of clang, on which AMD's OpenCL C compiler is based. Waves have 64
+// lanes. Registers are VGPRs of 32 bits; components are packed from the lowest bits on; a double takes two VGPRs. No
+// block is broadcast and no lane pattern is changed: cbsz, abid and blgp are 0.
 //
 // "AMD Instinct MI100 / CDNA1 Instruction Set Architecture", "AMD Instinct MI200 / CDNA2 ..." and "AMD Instinct MI300 /
 // CDNA3 Instruction Set Architecture", "Matrix Arithmetic Instructions".
@@ -28,8 +28,8 @@ CM_MFMA(cm_mfma_m16n16k16_bf16_f32, f32_16x16x16bf16_1k, uint2, float4, as_short
 CM_MFMA(cm_mfma_m32n32k8_bf16_f32, f32_32x32x8bf16_1k, uint2, float16, as_short4)
 CM_MFMA(cm_mfma_m16n16k4_f64_f64, f64_16x16x4f64, double, double4, as_double)
 
-// CDNA3. Its fp8 and bf8 have no infinities, no negative zero, and exponents that are biased by one more than those of
-// the Open Compute Project's.
+// CDNA3. Its fp8 and bf8 have no infinities and no negative zero. Their exponent bias is larger by one than in the
+// formats of the Open Compute Project.
 CM_MFMA(cm_mfma_m16n16k32_s8_s32, i32_16x16x32_i8, uint2, int4, as_long)
 CM_MFMA(cm_mfma_m32n32k16_s8_s32, i32_32x32x16_i8, uint2, int16, as_long)
 CM_MFMA(cm_mfma_m16n16k32_e4m3fnuz_f32, f32_16x16x32_fp8_fp8, uint2, float4, as_long)

@@ -1,19 +1,19 @@
-// NVIDIA's matrix instruction mma.sync, a function for each shape and type: inline PTX. All 32 lanes of a warp call it
-// together. Registers hold components in PTX's order, the first one lowest.
+// NVIDIA's matrix instruction mma.sync as inline PTX, with a function for each shape and type. All 32 lanes of a warp
+// must call a function together. Registers hold components in PTX's order, the first component in the lowest bits.
 //
 // PTX ISA, "Warp-level matrix instructions": "Multiply-and-Accumulate Instruction: mma" for the instructions and their
-// registers, "Matrix Fragments for mma.m..." for which lane holds what (mma_emulated.cl has it). A is row-major, B
-// column-major; the result has the accumulator's registers.
+// registers, "Matrix Fragments for mma.m..." for the layouts, which mma_emulated.cl has. A is row-major, B
+// column-major. The result has the accumulator's registers.
 
-// clang takes the keyword `asm` in no strict C; not everybody else knows the one that it takes.
+// In strict C modes clang lacks the keyword `asm`; some other compilers lack `__asm__`.
 #ifdef __clang__
 #define CM_ASM __asm__
 #else
 #define CM_ASM asm
 #endif
 
-// NVIDIA's OpenCL C has no subgroups: "Special Registers: %laneid", "Data Movement and Conversion Instructions:
-// shfl.sync".
+// NVIDIA's OpenCL C has no subgroups. PTX ISA: "Special Registers: %laneid", "Data Movement and Conversion
+// Instructions: shfl.sync".
 #if !defined(cl_khr_subgroups) && !defined(__opencl_c_subgroups)
 static inline uint cm_lane(void)
 {
@@ -53,7 +53,7 @@ static inline void cm_warp_barrier(uint fences)
 #define get_sub_group_local_id cm_lane
 #define sub_group_broadcast cm_broadcast
 #define sub_group_barrier cm_warp_barrier
-// "Special Registers: %tid, %ntid": warps are of consecutive work-items.
+// "Special Registers: %tid, %ntid": a warp is consecutive work-items.
 #define CM_PLACE_IN_GROUP \
     ((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0))
 #define CM_WORK_ITEMS (get_local_size(0) * get_local_size(1) * get_local_size(2))
@@ -148,7 +148,7 @@ CM_MMA_S32_OF_8_ROWS(cm_mma_m8n8k16_s8_u8_s32, "m8n8k16.row.col.s32.s8.u8.s32")
 CM_MMA_S32_OF_8_ROWS(cm_mma_m8n8k16_u8_s8_s32, "m8n8k16.row.col.s32.u8.s8.s32")
 CM_MMA_S32_OF_8_ROWS(cm_mma_m8n8k16_u8_s32, "m8n8k16.row.col.s32.u8.u8.s32")
 
-// Compute capability 8.0; integers wrap, they do not saturate
+// Compute capability 8.0; integers wrap instead of saturating
 CM_MMA_F32(cm_mma_m16n8k16_f16_f32, "m16n8k16.row.col.f32.f16.f16.f32")
 CM_MMA_F16(cm_mma_m16n8k16_f16_f16, "m16n8k16.row.col.f16.f16.f16.f16")
 CM_MMA_F32(cm_mma_m16n8k16_bf16_f32, "m16n8k16.row.col.f32.bf16.bf16.f32")

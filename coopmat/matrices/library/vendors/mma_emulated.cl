@@ -1,5 +1,5 @@
-// Where the components of mma.cl's operands lie, for emulated.cl: the fragments of PTX ISA's sections "Matrix Fragments for
-// mma.m...", %laneid being the lane. i is the document's index of a component: ai, bi, ci.
+// The layouts of mma.cl's operands, for emulated.cl: the fragments of PTX ISA's sections "Matrix Fragments for
+// mma.m...". %laneid is the lane. i is the document's index of a component: ai, bi, ci.
 
 #define groupID(lane) ((lane) >> 2)
 #define threadID_in_group(lane) ((lane) % 4)
@@ -26,7 +26,7 @@
 #define MMA_M16N8K8_B_ROW(lane, i) (threadID_in_group(lane) * 2 + (i))
 #define MMA_M16N8K8_B_COLUMN(lane, i) groupID(lane)
 
-// "Matrix Fragments for mma.m16n8k8", .tf32: a0 and a2 are of the first eight rows, a0 and a1 of the first four columns
+// "Matrix Fragments for mma.m16n8k8", .tf32: a0 and a2 are in the first eight rows, a0 and a1 in the first four columns
 #define MMA_M16N8K8_TF32_A_ROW(lane, i) ((i) == 0 || (i) == 2 ? groupID(lane) : groupID(lane) + 8)
 #define MMA_M16N8K8_TF32_A_COLUMN(lane, i) ((i) < 2 ? threadID_in_group(lane) : threadID_in_group(lane) + 4)
 #define MMA_M16N8K8_TF32_B_ROW(lane, i) ((i) == 0 ? threadID_in_group(lane) : threadID_in_group(lane) + 4)
@@ -44,7 +44,7 @@
 #define MMA_M16N8K32_B_ROW(lane, i) (threadID_in_group(lane) * 4 + ((i) & 0x3) + ((i) >= 4 ? 16 : 0))
 #define MMA_M16N8K32_B_COLUMN(lane, i) groupID(lane)
 
-// C and D of each m16n8k... above: the same in all of these sections
+// C and D of each m16n8k... above: all of these sections have the same layout
 #define MMA_M16N8_C_ROW(lane, i) ((i) < 2 ? groupID(lane) : groupID(lane) + 8)
 #define MMA_M16N8_C_COLUMN(lane, i) (threadID_in_group(lane) * 2 + ((i) & 0x1))
 #define MMA_M16N8K8_C_ROW MMA_M16N8_C_ROW

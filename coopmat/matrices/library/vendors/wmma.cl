@@ -1,6 +1,7 @@
-// AMD's matrix instruction of RDNA3 (gfx11) and RDNA4 (gfx12), v_wmma_*, a function for each type: the builtins of
-// clang, which AMD's OpenCL C compiler is. Waves are of 32 lanes. Registers are VGPRs, of 32 bits; what is packed in
-// one of them begins with its lowest bits. RDNA3 has each row of A and column of B in two lanes, l and l + 16.
+// AMD's matrix instruction v_wmma_* of RDNA3 (gfx11) and RDNA4 (gfx12), with a function for each type. The functions
+// use the builtins of clang, on which AMD's OpenCL C compiler is based. Waves have 32 lanes. Registers are VGPRs of 32
+// bits; components are packed from the lowest bits on. On RDNA3, two lanes, l and l + 16, have each row of A and column
+// of B.
 //
 // "RDNA3 Instruction Set Architecture", "Wave Matrix Multiply Accumulate (WMMA)"; "RDNA4 Instruction Set Architecture",
 // the section of the same name.
@@ -27,7 +28,7 @@ static inline float8 cm_wmma_gfx12_m16n16k16_bf16_f32(uint4 a, uint4 b, float8 c
     return __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(as_short8(a), as_short8(b), c);
 }
 
-// The flags say whether A and B are signed, the last one whether the result saturates.
+// The flags: whether A and B are signed, and at the end whether the result saturates.
 #define CM_WMMA_IU8_GFX11(NAME, A_SIGNED, B_SIGNED) \
 static inline int8 NAME(uint4 a, uint4 b, int8 c) \
 { \
@@ -48,7 +49,7 @@ CM_WMMA_IU8_GFX12(cm_wmma_gfx12_m16n16k16_s8_u8_s32, 1, 0)
 CM_WMMA_IU8_GFX12(cm_wmma_gfx12_m16n16k16_u8_s8_s32, 0, 1)
 CM_WMMA_IU8_GFX12(cm_wmma_gfx12_m16n16k16_u8_s32, 0, 0)
 
-// fp8 is E4M3, bf8 E5M2, both as the Open Compute Project has them.
+// fp8 is E4M3, bf8 is E5M2, both in the formats of the Open Compute Project.
 #define CM_WMMA_FP8_GFX12(NAME, TYPES) \
 static inline float8 NAME(uint2 a, uint2 b, float8 c) \
 { \
