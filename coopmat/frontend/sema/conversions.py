@@ -37,12 +37,15 @@ from .values import can_splat, common_scalar, convert_arithmetic, is_null_pointe
 
 
 def for_storage(t: Type) -> bool:
-    """Return whether the type is a storage format, whose values are only stored and converted by casts."""
+    """Return whether the type is a storage format, whose values can only be stored and converted by casts."""
     return isinstance(t, ScalarType) and t.is_bits and t.bits == 8
 
 
 def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Convert both operands of an arithmetic operator to one type; an error names the operator and both types."""
+    """Convert both operands of an arithmetic operator to their common type.
+
+    If there is none, the error names the operator and both types.
+    """
     a, b = left.type, right.type
     if a is b and isinstance(a, ScalarType) and a.rank >= INT.rank and not a.is_bits:
         return left, right
@@ -70,7 +73,7 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
 
 
 def _narrowing(c: Context, e: Expr, vector: Type) -> tuple[Note, list[FixIt]] | None:
-    """Return the note and fix-its for a scalar of greater rank than the components of the other operand, a vector."""
+    """Return a note and fix-its if the rank of scalar `e` exceeds that of the other operand's components, else None."""
     if not isinstance(e.type, ScalarType) or not isinstance(vector, VectorType):
         return None
     t = vector.element
@@ -120,7 +123,7 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
 
 
 def _incompatible(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
-    """Report incompatible types; where matrices are concerned, with the explicit conversion between them."""
+    """Report incompatible types; for matrices, with a hint at the explicit conversion between them."""
     from ...matrix_types.sema.casts import converts
 
     source, hint, by_cast, fixits = e.type, "", False, list[FixIt]()
@@ -178,7 +181,7 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
     lost = [
         word
         for word in ("const", "volatile")
-        # An object in constant memory is read-only with or without the word.
+        # An object in constant memory is read-only with or without the qualifier.
         if (word, target.qualifiers.space) != ("const", AddressSpace.CONSTANT)
         and getattr(source.qualifiers, word)
         and not getattr(target.qualifiers, word)
@@ -199,7 +202,7 @@ def _changes_nested_space(source: Type, target: Type) -> bool:
 
 
 def keep_matrices(c: Context, source: Type, target: PointerType, span: Span, what: str) -> None:
-    """Refuse to view a matrix's memory as another type, or another type as a matrix: a matrix is opaque."""
+    """Report a pointer conversion between a matrix and another type: a matrix is opaque."""
     pointee = source.pointee if isinstance(source, PointerType) else None
     if pointee != target.pointee and (contains_matrix(target.pointee) or (pointee and contains_matrix(pointee))):
         message = f"{what}: a pointer to a cooperative matrix keeps its type: '{source}' does not become '{target}'"
@@ -215,7 +218,7 @@ def _same_but_sign(a: Type, b: Type) -> bool:
 
 
 def retype_pointer(e: Expr, target: PointerType) -> Expr:
-    """Return a pointer as another pointer type, with a change of its address space if necessary."""
+    """Convert a pointer to another pointer type, with a conversion of its address space if necessary."""
     source = e.type
     assert isinstance(source, PointerType)
     if source.qualifiers.space is not target.qualifiers.space:
@@ -305,7 +308,10 @@ def check_matrix_conversion(c: Context, e: Expr, target: CoopMatrixType, span: S
 
 
 def condition(c: Context, e: Expr, what: str) -> Expr:
-    """Check a scalar or pointer that is a statement's condition."""
+    """Return the value of a condition (`what` names which), with small floats promoted.
+
+    Report an error if the value is neither a scalar nor a pointer.
+    """
     e = rvalue(e)
     if isinstance(e.type, CoopMatrixType):
         c.fail("coop-mat-condition", f"{what} cannot be a cooperative matrix ('{e.type}')", e.span)
@@ -319,7 +325,7 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
 
 
 def index_value(c: Context, e: Expr) -> Expr:
-    """Convert an array or pointer index, which is any integer, to long or ulong."""
+    """Convert an array or pointer index, which may be any integer, to long or ulong."""
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
         c.fail("invalid-index", f"an index must be an integer, not '{e.type}'", e.span)
@@ -327,7 +333,7 @@ def index_value(c: Context, e: Expr) -> Expr:
 
 
 def matrix_index(c: Context, e: Expr, matrix: CoopMatrixType) -> Expr:
-    """Convert the index of a component, which is any integer, to uint."""
+    """Convert the index of a matrix component, which may be any integer, to uint; check a constant's range."""
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
         c.fail("coop-mat-index", f"a component of '{matrix}' is chosen by an integer, not '{e.type}'", e.span)

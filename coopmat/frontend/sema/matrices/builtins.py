@@ -1,4 +1,4 @@
-"""The builtins on matrices: the analysis of their calls."""
+"""The analysis of calls of the builtins on cooperative matrices."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = No
 
 
 def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
-    """Return the type of a value, which is not evaluated, or the type that is named in its place."""
+    """Return the matrix type of an argument: that of a value, which is not evaluated, or a type name."""
     t = c.type_name(e.type_name) if isinstance(e, syntax.TypeArgument) else c.analyse(e).type
     if not isinstance(t, CoopMatrixType):
         c.fail("coop-mat-not-a-matrix", f"expected a cooperative matrix or its type, not '{t}'", e.span)
@@ -121,7 +121,7 @@ _MASK = 31
 
 
 def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
-    # The accumulator is of the result's type.
+    # The accumulator has the result's type.
     operands = zip(node.arguments[:3], (None, None, expected), strict=True)
     values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))
     ta, tb, tc = (_matrix(value) for value in values)
@@ -157,7 +157,7 @@ def _check_uses(c: Context, values: list[Expr]) -> None:
 
 
 def _exchanged(c: Context, values: list[Expr]) -> list[FixIt]:
-    """Return fix-its that exchange A and B, if each is in the other's place."""
+    """Return fix-its that exchange operands A and B if each has the use of the other, else none."""
     a, b = values[:2]
     texts = spelled(c, a.span), spelled(c, b.span)
     if (_matrix(a).use, _matrix(b).use) != (MatrixUse.B, MatrixUse.A) or texts[0] is None or texts[1] is None:
@@ -181,7 +181,7 @@ def _check_shapes(c: Context, a: Expr, b: Expr, acc: Expr) -> None:
 
 
 def _implied_mask(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
-    """Return the signedness bits that follow from the component types; floating point has none."""
+    """Return the signedness bits that follow from the component types; floating-point types have none."""
     if a.is_float:
         return 0
     signs = ((a, _A_SIGNED), (b, _B_SIGNED), (acc, _C_SIGNED | _RESULT_SIGNED))
@@ -189,7 +189,7 @@ def _implied_mask(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
 
 
 def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: ScalarType) -> int:
-    """Return the explicit mask, with a warning if it contradicts the component types."""
+    """Return the explicit mask of operands, after a warning if it contradicts the component types."""
     value = enumerator(c, e)
     if value is None or not 0 <= value <= _MASK:
         c.fail(
@@ -241,7 +241,7 @@ def store(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | No
 
 
 def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
-    """Warn if two components that are stored share a place, as far as constants tell."""
+    """Warn if constants show that two stored components share an address."""
     component = matrix_type(matrix).component
     pack = Layout(e.layout).pack(component)
     by_column = e.layout == Layout.COLUMN_MAJOR
@@ -259,7 +259,7 @@ def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
 def _access(
     c: Context, nodes: list[syntax.Expression], component: ScalarType, *, store: bool
 ) -> tuple[Expr, int, Expr, typed.MatrixBounds | None]:
-    """Return the pointer as one to the component type, the layout, the stride in components, the bounds.
+    """Return the pointer converted to the component type, the layout, the stride in components, and the bounds.
 
     The errors of all arguments are reported before analysis of the call is abandoned.
     """
@@ -275,7 +275,7 @@ def _access(
 
 
 def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store: bool) -> tuple[Expr, int]:
-    """Return the pointer as one to the component type, and the number of components in one pointee."""
+    """Return the pointer converted to the component type, and the number of components in one original pointee."""
     e = rvalue(c.analyse(node))
     t = e.type
     if not isinstance(t, PointerType):
@@ -351,7 +351,7 @@ def _map(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | Non
     if names_function(c, nodes[0]):
         notes = [Note("'coop_mat_build' makes a matrix by a function alone")]
         c.fail("coop-mat-not-a-matrix", "expected a cooperative matrix, not a function", nodes[0].span, notes=notes)
-    # The function is the first one that is no matrix; the last argument has to be it where none is one by its looks.
+    # The first argument that names a function is the function. If none does, the last argument is reported.
     count = next((n for n, argument in enumerate(nodes) if n and means_function(c, argument)), len(nodes) - 1)
     first = matrix_argument(c, nodes[0], expected)
     matrix = _matrix(first)
@@ -398,7 +398,7 @@ def _directions(c: Context, e: syntax.Expression) -> int:
 
 
 def _check_reduction(c: Context, operand: Expr, how: int, result: CoopMatrixType, span: Span) -> None:
-    """Check the types of a reduction: what is not combined is as long as before."""
+    """Check the types of a reduction: a dimension that is not reduced keeps its extent."""
     source = _matrix(operand)
     rows = {_ROW: source.rows, _BLOCKS: source.rows // 2}.get(how, result.rows)
     columns = {_COLUMN: source.columns, _BLOCKS: source.columns // 2}.get(how, result.columns)

@@ -1,5 +1,6 @@
-"""Functions as operands of operations on matrices: which one a name means (shared language reference, "Further
-operations"). `effects` says what they must not do.
+"""Functions as operands of matrix operations: resolution of their names.
+
+See the shared language reference, "Further operations". `effects` checks that they have no side effects.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def names_function(c: Context, node: syntax.Expression) -> bool:
 
 
 def means_function(c: Context, node: syntax.Expression) -> bool:
-    """Return whether an argument is meant for a function, though its bare name alone is one: `f`, `&f`, `(f)`."""
+    """Return whether an argument means a function: `f`, `&f` or `(f)`; only the bare name `f` is valid."""
     while isinstance(node, syntax.Paren) or (isinstance(node, syntax.Unary) and node.op in ("&", "*")):
         node = node.inner if isinstance(node, syntax.Paren) else node.operand
     return names_function(c, node)
@@ -46,8 +47,10 @@ def means_function(c: Context, node: syntax.Expression) -> bool:
 def function_operand(
     c: Context, node: syntax.Expression, leading: tuple[Type, ...], result: Type, rest: Nodes = ()
 ) -> tuple[typed.FunctionDecl, list[Expr]]:
-    """Return the function that an operand names, which takes `leading` and then arguments, and gives `result`; and
-    those arguments, converted, which `rest` are in the source."""
+    """Return the function that an operand names, and the arguments that follow the operand, converted.
+
+    The function takes parameters of the types `leading`, then one for each of `rest`, and returns `result`.
+    """
     if not isinstance(node, syntax.Identifier) or not names_function(c, node):
         c.fail(
             "coop-mat-function",
@@ -121,7 +124,7 @@ def _refuse_type(
 def _of_builtin(
     c: Context, node: syntax.Identifier, leading: tuple[Type, ...], result: Type, rest: Nodes
 ) -> tuple[typed.FunctionDecl, list[Expr]]:
-    """Return a function that calls the builtin: the overload with these parameters and result."""
+    """Return a function that calls the overload of the builtin with these types, and the converted `rest`."""
     arguments = c.each(rest, lambda argument: _value(c, argument))
     row = builtins.find(node.name)
     assert row is not None
@@ -144,7 +147,7 @@ def _of_builtin(
 
 
 def _wrapper(c: Context, overload: builtins.Overload, span: Span) -> typed.FunctionDecl:
-    """Return a function of the unit's that calls the overload of a builtin."""
+    """Return a function of the unit that calls the overload of a builtin; it is made once."""
     name = "_".join(["coop_mat", overload.name, *(str(t) for t in overload.parameters)])
     if name in c.functions:
         return c.functions[name]

@@ -25,7 +25,7 @@ from ..context import Context, EnumConstant
 from ..values import rvalue
 
 _SUBGROUP, _WORKGROUP = (f"CLK_COOPERATIVE_MATRIX_SCOPE_{name}" for name in ("SUBGROUP", "WORKGROUP"))
-# The roles of the memory scopes, whose values differ between headers.
+# Name of a memory scope -> matrix scope. Names are compared, since the values differ between headers.
 _MEMORY_SCOPES = {"memory_scope_sub_group": SCOPE_SUBGROUP, "memory_scope_work_group": SCOPE_WORKGROUP}
 ENUMERATORS: dict[str, int] = {
     _SUBGROUP: SCOPE_SUBGROUP,
@@ -72,7 +72,7 @@ def require_extension(c: Context, what: str, span: Span) -> None:
 
 
 def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> CoopMatrixType:
-    """Return the matrix type that `coop_mat(scope, rows, columns, use)` makes of component type `base`."""
+    """Return the matrix type of the attribute `coop_mat(scope, rows, columns, use)` with component type `base`."""
     require_extension(c, "'coop_mat'", attribute.span)
     arguments = attribute.arguments or []
     if len(arguments) != 4:
@@ -102,7 +102,7 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
 
 
 def check_work_groups(c: Context) -> None:
-    """Report kernels that have, or call functions that have, matrices of a work-group whose size is not known."""
+    """Report kernels without a required work-group size that reach matrices of work-group scope."""
     if not c.has_work_group_matrices:
         return
     places = {f: place for f in c.unit.functions if (place := _of_work_group(f)) is not None}
@@ -122,7 +122,7 @@ def check_work_groups(c: Context) -> None:
 
 
 def _of_work_group(f: FunctionDecl) -> Span | None:
-    """Return a place where a function has a matrix of a work-group."""
+    """Return the place of a matrix of work-group scope in a function, or None."""
     nodes = walk(*f.parameters, f.body) if f.body is not None else ()
     for node in nodes:
         t = node.matrix if isinstance(node, (MatrixLength, MatrixCoordinates)) else getattr(node, "type", None)
@@ -132,7 +132,10 @@ def _of_work_group(f: FunctionDecl) -> Span | None:
 
 
 def enumerator(c: Context, e: syntax.Expression) -> int | None:
-    """Return the value of an integer constant expression; a string holding an enumerator's name is accepted too."""
+    """Return the value of an integer constant expression, or None.
+
+    A string with an enumerator's name is accepted, with a warning.
+    """
     while isinstance(e, syntax.Paren):
         e = e.inner
     if isinstance(e, syntax.StringLiteral):
