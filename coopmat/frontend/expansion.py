@@ -404,7 +404,7 @@ def definition(tokens: Sequence[Token]) -> Macro:
         body = body[end:]
     for token in body[:1] + body[-1:]:
         if token.type == tk.PASTE:
-            raise InvalidMacro("'##' cannot stand at either end of a macro", token)
+            raise InvalidMacro("'##' cannot be the first or last token of a macro's replacement", token)
     replacement = tuple(
         Token(token.type, token.value, tk.NOWHERE, token.spaced and number > 0) for number, token in enumerate(body)
     )

@@ -223,7 +223,7 @@ class Parser:
         while self.states[-1] != self.tables.accept:
             self.reduce(~self.tables.actions[self.states[-1]][END])
         for span in self.builder.semicolons:
-            self.diagnostics.warning("extra-semi", "this ';' belongs to nothing", span)
+            self.diagnostics.warning("extra-semi", "this ';' is not part of any declaration", span)
         declarations: list[Any] = self.values[-1]
         return declarations
 

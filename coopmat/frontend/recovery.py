@@ -244,7 +244,7 @@ class Recovery(Lookahead):
         Return the index after it; the rest of the construct is parsed as if it were absent.
         """
         token = self.tokens[index]
-        notes = [Note("SPIR-V has none: call a builtin function, or leave it to other compilers by #ifndef __SPIRV__")]
+        notes = [Note("SPIR-V has no assembly: call a builtin function, or exclude this by #ifndef __SPIRV__")]
         self.error("not-supported", "inline assembly is not supported", token.span, notes=notes)
         at = index + 1
         while self.text(at) in _ASSEMBLY_WORDS:
@@ -310,7 +310,7 @@ class Recovery(Lookahead):
         if token.value == "}" or self.fits(self.terminal(index + 1)):
             if token.value == "}" and not self.fits("ERROR"):
                 return None
-            self.error("unmatched-bracket", f"'{token.value}' closes nothing", token.span)
+            self.error("unmatched-bracket", f"'{token.value}' has no matching '{opener}'", token.span)
             return index + 1
         return None
 
@@ -353,7 +353,7 @@ class Recovery(Lookahead):
         token = self.tokens[index]
         following = self.text(index + 1)
         if following == "(" and self.terminal(index) in ("TYPE_NAME", "TYPE_WORD"):
-            return [Note(f"a value of a type is made with ({token.value})(...)")]
+            return [Note(f"to make a value of the type, write ({token.value})(...)")]
         return []
 
     # --- resuming ---

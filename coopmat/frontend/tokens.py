@@ -453,5 +453,5 @@ def _findings(text: str) -> Iterator[tuple[int, str, str]]:
             continue
         for match in _CONTINUED.finditer(text, start, start + len(comment) + 2):
             if match.start() < start + len(comment) and not _NEXT.match(text, match.end()):
-                yield match.start(), "multi-line-comment", "a '//' comment that goes on on the next line"
+                yield match.start(), "multi-line-comment", "a backslash continues this '//' comment on the next line"
                 break

@@ -32,7 +32,7 @@ def for_function(c: Context, items: list[syntax.Attribute], *, kernel: bool) -> 
         name = item.name.strip("_")
         with c.recover():
             if name in (*_TRIPLES, "intel_reqd_sub_group_size", "vec_type_hint") and not kernel:
-                c.fail("attribute", f"'{name}' belongs to kernels only", item.span)
+                c.fail("attribute", f"attribute '{name}' applies only to kernels", item.span)
             if name in _TRIPLES:
                 result[name] = tuple(_integers(c, item, 3))
             elif name == "intel_reqd_sub_group_size":
@@ -62,7 +62,7 @@ def _integers(c: Context, item: syntax.Attribute, count: int) -> list[int]:
         if value <= 0:
             c.fail("attribute", f"an argument of '{item.name}' must be positive, not {value}", argument.span)
     if math.prod(values) >> 32:
-        message = f"'{item.name}' of {math.prod(values)} is more than 32 bits have room for"
+        message = f"the product of the arguments of '{item.name}' is {math.prod(values)}, which exceeds 32 bits"
         c.fail("attribute", message, arguments[0].span)
     return values
 
@@ -74,7 +74,7 @@ def one_integer(c: Context, item: syntax.Attribute) -> int:
 def no_matrix(c: Context, item: syntax.Attribute) -> None:
     """Report a matrix attribute in a place without a type that could be a component type."""
     if item.name.strip("_") == "coop_mat":
-        c.fail("coop-mat-attribute", "'coop_mat' belongs to the type of a variable, a function or a typedef", item.span)
+        c.fail("coop-mat-attribute", "'coop_mat' applies to types of variables, functions and typedefs", item.span)
     if item.name.strip("_") == "matrix_type":
         c.fail("matrix-type-attribute", "'matrix_type' belongs to a typedef", item.span)
 
@@ -158,4 +158,4 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
         factor = conditionals.value(scanned(text.partition("unroll")[2]))
         if factor > 0:
             return factor
-    c.fail("pragma", "'#pragma unroll' takes nothing or a positive number", span)
+    c.fail("pragma", "the argument of '#pragma unroll' must be a positive number", span)

@@ -52,7 +52,7 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
     if for_storage(a) or for_storage(b):
         e = left if for_storage(a) else right
         bad_operands(
-            c, op, span, left, right, [(Note(f"'{e.type}' is for storage; a cast helps"), cast_to(c, e, "float"))]
+            c, op, span, left, right, [(Note(f"'{e.type}' is a storage type; cast it"), cast_to(c, e, "float"))]
         )
     if isinstance(a, ScalarType) and isinstance(b, ScalarType):
         common = common_scalar(a, b)
@@ -136,7 +136,7 @@ def _incompatible(c: Context, e: Expr, target: Type, span: Span, what: str, note
     elif isinstance(source, ScalarType) and isinstance(target, ScalarType):
         by_cast, hint = True, "only a cast converts from and to types for storage"
     elif not matrix and cooperative and isinstance(source, ScalarType):
-        hint = "'coop_mat_init' makes a matrix of a scalar"
+        hint = "use 'coop_mat_init' to fill a matrix with a scalar"
     if matrix or cooperative or by_cast:
         notes = [*([Note(hint)] if hint else []), *declared_here(e), *notes]
     if by_cast:
@@ -205,7 +205,7 @@ def keep_matrices(c: Context, source: Type, target: PointerType, span: Span, wha
     """Report a pointer conversion between a matrix and another type: a matrix is opaque."""
     pointee = source.pointee if isinstance(source, PointerType) else None
     if pointee != target.pointee and (contains_matrix(target.pointee) or (pointee and contains_matrix(pointee))):
-        message = f"{what}: a pointer to a cooperative matrix keeps its type: '{source}' does not become '{target}'"
+        message = f"{what}: a pointer to a cooperative matrix cannot change its type: '{source}' to '{target}'"
         c.fail("coop-mat-pointer", message, span)
 
 
@@ -295,7 +295,7 @@ def _cast_matrix(c: Context, e: Expr, target: Type, span: Span) -> Expr:
         return MatrixConvert(span, target, e)
     notes = declared_here(e)
     if isinstance(target, CoopMatrixType) and isinstance(e.type, ScalarType):
-        notes.append(Note("'coop_mat_init' makes a matrix of a scalar"))
+        notes.append(Note("use 'coop_mat_init' to fill a matrix with a scalar"))
     c.fail("coop-mat-conversion", f"'{e.type}' does not cast to '{target}'", span, notes=notes)
 
 
@@ -303,7 +303,7 @@ def check_matrix_conversion(c: Context, e: Expr, target: CoopMatrixType, span: S
     """Check that a conversion changes only the components and the use: scope and shape must be equal."""
     assert isinstance(e.type, CoopMatrixType)
     if not e.type.converts_to(target):
-        message = f"a conversion keeps scope and shape: '{e.type}' does not convert to '{target}'"
+        message = f"a conversion cannot change scope or shape: '{e.type}' to '{target}'"
         c.fail("coop-mat-conversion", message, span, notes=declared_here(e))
 
 
@@ -336,10 +336,10 @@ def matrix_index(c: Context, e: Expr, matrix: CoopMatrixType) -> Expr:
     """Convert the index of a matrix component, which may be any integer, to uint; check a constant's range."""
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
-        c.fail("coop-mat-index", f"a component of '{matrix}' is chosen by an integer, not '{e.type}'", e.span)
+        c.fail("coop-mat-index", f"the index of a component of '{matrix}' must be an integer, not '{e.type}'", e.span)
     if isinstance(e, IntConst) and e.value < 0:
         c.fail("coop-mat-index", f"a component index cannot be negative ({e.value})", e.span)
     if isinstance(e, IntConst) and e.value >= matrix.rows * matrix.columns:
         count = matrix.rows * matrix.columns
-        c.fail("coop-mat-index", f"component {e.value} of '{matrix}', which has {count} in all", e.span)
+        c.fail("coop-mat-index", f"index {e.value} is outside of '{matrix}': {count} components", e.span)
     return convert_arithmetic(e, UINT)

@@ -298,7 +298,7 @@ def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type
     if contains_matrix(t) and qualifiers.space is not AddressSpace.PRIVATE:
         c.fail(
             "coop-mat-address-space",
-            f"a cooperative matrix lives in private memory; '{t}' cannot be in {qualifiers.space} memory",
+            f"a cooperative matrix must be in private memory; '{t}' cannot be in {qualifiers.space} memory",
             span,
         )
     return PointerType(t, replace(qualifiers, restrict=False))
@@ -351,7 +351,7 @@ def one_parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
         c.fail("incomplete-type", f"parameter '{name}' has incomplete type '{t}'", item.span)
     restricted_types.refuse(c, t, "parameter", item.span)
     if qualifiers.space is not AddressSpace.PRIVATE:
-        c.fail("address-space", f"a parameter lives in private memory, not in {qualifiers.space}", item.span)
+        c.fail("address-space", f"a parameter must be in private memory, not in {qualifiers.space} memory", item.span)
     decl = typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter")
     sized = host_sized(c, base, item.declarator)
     if sized is not None:

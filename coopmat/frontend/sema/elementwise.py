@@ -64,7 +64,7 @@ def _call(row: _Row, c: Context, name: str, node: syntax.Call) -> Expr:
         c.fail("no-matching-function", f"'{name}' does not take '{t}'", node.span)
     for value in values:
         if value.type != t:
-            c.fail("no-matching-function", f"'{name}' takes one type, not '{t}' and '{value.type}'", value.span)
+            c.fail("no-matching-function", f"argument types of '{name}' differ: '{t}', '{value.type}'", value.span)
     if isinstance(t, ConstantMatrixType):
         return _of_matrices(c, function, values, t, node)
     return _applied(c, function, values, t, node)

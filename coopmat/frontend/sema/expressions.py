@@ -115,7 +115,7 @@ def _identifier(c: Context, node: syntax.Identifier, expected: Type | None) -> E
     if isinstance(entity, Typedef):
         c.fail("unexpected-type", f"'{node.name}' is a type, not a value", node.span)
     if isinstance(entity, (typed.FunctionDecl, Overloads)) or builtins.find(node.name) is not None:
-        c.fail("function-pointer", f"function '{node.name}' can only be called", node.span)
+        c.fail("function-pointer", f"function '{node.name}' is used without a call", node.span)
     if node.name in ("__func__", "__FUNCTION__") and c.function is not None:
         return _string_constant(node.span, c.function.decl.name.encode())
     if node.name.startswith("CLK_COOPERATIVE_MATRIX_"):
@@ -268,7 +268,7 @@ def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
 
 
 def _type_argument(c: Context, node: syntax.TypeArgument, expected: Type | None) -> Expr:
-    c.fail("unexpected-type", "a type cannot stand here", node.span)
+    c.fail("unexpected-type", "expected an expression, not a type", node.span)
 
 
 def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
@@ -307,7 +307,7 @@ def _generic(c: Context, node: syntax.GenericSelection, expected: Type | None) -
             associations[other] = item
     association = associations.get(t) or associations.get(None)
     if association is None:
-        c.fail("generic-selection", f"no association is for '{t}'", node.control.span)
+        c.fail("generic-selection", f"no association has the type '{t}' of the control expression", node.control.span)
     return analyse(c, association.value, expected)
 
 
@@ -323,7 +323,7 @@ def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
         e = rvalue(analyse(c, node.operand))
         return typed.Comma(node.span, VOID, e, typed.Zero(node.span, VOID))
     if isinstance(target, (ArrayType, FunctionType)):
-        c.fail("invalid-cast", f"nothing casts to '{target}'", node.span)
+        c.fail("invalid-cast", f"a cast to '{target}' is not allowed", node.span)
     matrix_type = target if isinstance(target, CoopMatrixType) else None
     return cast(c, analyse(c, node.operand, matrix_type), target, node.span)
 

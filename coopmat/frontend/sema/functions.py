@@ -146,7 +146,7 @@ def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
     elif isinstance(item, syntax.StaticAssert):
         static_assert(c, item)
     elif pragma(c, item) is not None:
-        c.warn("ignored-pragmas", "an unroll hint belongs before a loop", item.span)
+        c.warn("ignored-pragmas", "an unroll hint must precede a loop", item.span)
 
 
 def _check_recursion(c: Context) -> None:
@@ -220,7 +220,7 @@ def _program_scope(c: Context, base: Base, d: syntax.Declarator, qualifiers: Qua
         return qualifiers
     if PROGRAM_SCOPE not in c.features:
         message = f"'{d.name}': a variable at program scope must be in the constant address space"
-        c.fail("address-space", message, d.span, notes=[Note("others come with -cl-std=CL2.0 and newer")])
+        c.fail("address-space", message, d.span, notes=[Note("other address spaces need -cl-std=CL2.0 or newer")])
     is_private = qualifiers.space is AddressSpace.PRIVATE and base.explicit_space and not d.modifiers
     if is_private or qualifiers.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
         message = f"'{d.name}': a variable at program scope cannot be in {qualifiers.space} memory"
@@ -262,7 +262,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
     specifiers = base.specifiers
     modifier = _function_modifier(d)
     if modifier is None or not isinstance(t, FunctionType) or d.name is None:
-        c.fail("function-declarator", "a function needs its parameters written out", d.span)
+        c.fail("function-declarator", "the declarator of a function must list its parameters", d.span)
     c.check_count(len(t.parameters), MOST_PARAMETERS, "parameters of a function", d.span)
     kernel = _is_kernel(specifiers)
     internal = any(word.text == "static" for word in specifiers.storage)
@@ -427,8 +427,8 @@ def check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
             message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
             c.error("coop-mat-kernel-parameter", message, p.span)
         elif c.unit.has_matrix_types and holds(p.type):
-            notes = [Note("take a pointer to it")]
-            message = f"a kernel takes no matrix by value ('{p.name}')"
+            notes = [Note("pass a pointer to the matrix")]
+            message = f"a matrix cannot be passed by value to a kernel ('{p.name}')"
             c.error("matrix-type-kernel-parameter", message, p.span, notes=notes)
         elif is_bits(p.type) or p.type in (BOOL, EVENT) or isinstance(p.type, VoidType):
             c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
@@ -445,7 +445,7 @@ def _check_size(c: Context, p: typed.VarDecl) -> None:
     """Report size_t and similar types, whose size on the device is unknown to a host, and bool."""
     own = c.host_sized.get(p)
     if own is not None:
-        notes = [Note("its size is the device's own; take a uint or a ulong")]
+        notes = [Note("its size depends on the device; use uint or ulong")]
         c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{own}'", p.span, notes=notes)
         return
     member = _member_without_size(p.type)
@@ -474,7 +474,7 @@ def _check_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
         message = f"kernel parameter '{p.name}' must point to global, constant or local memory"
         c.error("kernel-parameter", message, p.span)
     elif isinstance(t.pointee, PointerType) and c.features.version < 200:
-        notes = [Note("it can with -cl-std=CL2.0 and newer")]
+        notes = [Note("pointers to pointers need -cl-std=CL2.0 or newer")]
         c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot be a pointer to pointers", p.span, notes=notes)
     elif isinstance(t.pointee, PointerType):
         _check_pointer(c, p, t.pointee)

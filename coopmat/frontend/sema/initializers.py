@@ -234,7 +234,7 @@ def _fill(c: Context, level: _Level, cursor: _Items, designators: list[syntax.De
                 c.unsupported("a range of indices before another designator is", rest[0].span)
             position = level.position
             if not isinstance(_part(level.type, position), (ArrayType, RecordType)):
-                c.fail("invalid-initializer", f"'{_part(level.type, position)}' has no parts", rest[0].span)
+                c.fail("invalid-initializer", f"'{_part(level.type, position)}' has no members", rest[0].span)
             sublevel = level.level(c, position, rest[0].span)
             cursor.entered = True
             _fill(c, sublevel, cursor, rest)

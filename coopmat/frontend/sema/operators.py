@@ -369,7 +369,7 @@ def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
     if e.place.const or e.place.space is AddressSpace.CONSTANT or _has_const(e.type):
         c.fail("read-only", f"{what}: this object is read-only", e.span)
     if isinstance(e, Swizzle) and len(set(e.indices)) != len(e.indices):
-        c.fail("duplicate-swizzle", f"{what}: a component stands twice on the left side", e.span)
+        c.fail("duplicate-swizzle", f"{what}: a component occurs twice on the left side", e.span)
     return e
 
 
@@ -477,9 +477,9 @@ def _vector_select(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Sp
     if not test.type.element.is_integer:
         c.fail("invalid-condition", f"a vector condition must hold integers, not '{test.type}'", test.span)
     if isinstance(then.type, CoopMatrixType) or isinstance(otherwise.type, CoopMatrixType):
-        c.fail("coop-mat-operator", f"a '{test.type}' does not choose between cooperative matrices", test.span)
+        c.fail("coop-mat-operator", f"a '{test.type}' cannot select between cooperative matrices", test.span)
     if isinstance(then.type, ConstantMatrixType) or isinstance(otherwise.type, ConstantMatrixType):
-        c.fail("matrix-type-operator", f"a '{test.type}' does not choose between matrices", test.span)
+        c.fail("matrix-type-operator", f"a '{test.type}' cannot select between matrices", test.span)
     if isinstance(then.type, ScalarType) and isinstance(otherwise.type, ScalarType):
         common = common_scalar(then.type, otherwise.type)
         target = VectorType(common, test.type.count)
@@ -490,7 +490,7 @@ def _vector_select(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Sp
     if not isinstance(t, VectorType) or (t.count, t.element.bits) != (test.type.count, test.type.element.bits):
         c.fail(
             "invalid-operands",
-            f"a condition of type '{test.type}' chooses between vectors of its count and width, not '{t}'",
+            f"a condition of type '{test.type}' selects between vectors of the same count and width, not '{t}'",
             span,
         )
     return typed.VectorSelect(span, t, test, then, otherwise)

@@ -75,7 +75,7 @@ def call(c: Context, node: syntax.Call, arguments: list[Expr]) -> Expr:
         _check(c, literal, rest)
     if not literals:
         code = "format-nonliteral" if rest else "format-security"
-        c.warn(code, "the format string is no string literal", format_string.span)
+        c.warn(code, "the format string is not a string literal", format_string.span)
     return typed.BuiltinCall(node.span, INT, "printf", "printf", tuple(e.type for e in converted), converted)
 
 
@@ -124,7 +124,7 @@ class _Specification:
             return f"'{VectorType(element, self.count)}'"
         if self.family in (_SIGNED, _UNSIGNED, "c"):
             types = _INTEGERS.get(self.length, ())
-            return f"an integer like '{types[-2]}'" if types else "what OpenCL C does not have"
+            return f"an integer like '{types[-2]}'" if types else "a type that OpenCL C does not have"
         return {"s": "a string", "p": "a pointer"}.get(self.family, "a floating scalar")
 
     def fits(self, t: Type) -> bool:
@@ -174,22 +174,22 @@ def _specification(c: Context, literal: StringConst, match: re.Match[str]) -> _S
     """
     text, conversion, span = match[0], match["conversion"], literal.span
     if conversion is None:
-        c.warn("format", f"'{text}' is not finished", span)
+        c.warn("format", f"the conversion '{text}' is incomplete", span)
         return None
     family = next((f for f in (_SIGNED, _UNSIGNED, _FLOATS, *_OTHERS) if conversion in f), None)
     count = int(match["vector"][1:] or 0) if match["vector"] else 1
     if family is None or (match["vector"] and count not in VECTOR_SIZES):
         prefix = text if text.isprintable() else text[:-1]
-        c.warn("format-invalid-specifier", f"'{prefix}' is no conversion that OpenCL C has", span)
+        c.warn("format-invalid-specifier", f"'{prefix}' is not a conversion of OpenCL C", span)
         return None
     length = match["length"] or ""
     lengths = " ".join(_VECTORS[family]) if count > 1 and family in _VECTORS else _LENGTHS[family]
     if length and length not in lengths.split():
-        c.warn("format", f"the length '{length}' means nothing in '{text}'", span)
+        c.warn("format", f"the length '{length}' is not valid in '{text}'", span)
     for flag in dict.fromkeys(match["flags"]):
         if flag in _BAD_FLAGS.get(conversion, ""):
-            c.warn("format", f"the flag '{flag}' means nothing in '{text}'", span)
+            c.warn("format", f"the flag '{flag}' has no effect in '{text}'", span)
     if match["precision"] is not None and conversion in "cp":
-        c.warn("format", f"the precision means nothing in '{text}'", span)
+        c.warn("format", f"the precision has no effect in '{text}'", span)
     stars = (match["width"] == "*") + (match["precision"] == ".*")
     return _Specification(text, stars, count, length, family)

@@ -59,10 +59,10 @@ _PLACES = {
     "array": "be an element of an array",
     "pointer": "be pointed to",
     "result": "be the result of a function",
-    "variable": "be a variable: it comes in as an argument",
+    "variable": "be a variable: it must be a parameter",
     "assignment": "be changed",
     "operand": "be a side of '?:'",
-    "cast": "be made by a cast",
+    "cast": "be the result of a cast",
 }
 _OF_ATOMICS = {"parameter": "be a parameter", "result": "be the result of a function", "assignment": "be assigned to"}
 _OF_EVENTS = {"address-space": "be in {} memory", "member": "be a member of a struct or union"}
@@ -79,10 +79,10 @@ def refuse(c: Context, t: Type, place: str, span: Span, what: str = "") -> None:
     while isinstance(t, ArrayType):
         t = t.element
     if isinstance(t, AtomicType) and place in _OF_ATOMICS:
-        notes = [Note("a function can have a pointer to it")]
+        notes = [Note("use a pointer to the object")]
         if place == "assignment":
             clear = "atomic_flag_test_and_set or atomic_flag_clear" if t.flag else "atomic_init or atomic_store"
-            notes = [Note(f"{clear} changes it")]
+            notes = [Note(f"use {clear} to change it")]
         c.fail(f"atomic-{place}", f"an object of type '{t}' cannot {_OF_ATOMICS[place]}", span, notes=notes)
     elif t == EVENT and place in _OF_EVENTS:
         c.fail(f"event-{place}", f"an object of type '{t}' cannot {_OF_EVENTS[place].format(what)}", span)
@@ -164,7 +164,7 @@ def declare_variable(
     if node is None:
         c.fail("sampler-initializer", f"sampler '{name}' needs an initial value", d.span)
     if isinstance(node, syntax.InitializerList):
-        c.fail("sampler-initializer", f"the initial value of sampler '{name}' cannot stand in braces", node.span)
+        c.fail("sampler-initializer", f"the initial value of sampler '{name}' cannot be in braces", node.span)
     value = c.analyse(node)
     if outside and not isinstance(value, typed.IntConst):
         value = _constant_of(c, value, node.span)
@@ -175,7 +175,7 @@ def declare_variable(
 def _constant_of(c: Context, e: typed.Expr, span: Span) -> typed.Expr:
     value = rvalue(e)
     if value.type == SAMPLER:
-        c.fail("sampler-initializer", "a sampler at program scope starts with a constant, not with a sampler", span)
+        c.fail("sampler-initializer", "a sampler at program scope needs a constant, not a sampler", span)
     return value
 
 
@@ -190,10 +190,10 @@ def converted(c: Context, e: typed.Expr, span: Span, what: str) -> typed.Expr:
         c.fail("sampler-initializer", f"{what} must be a constant", span)
     bits = e.value & 0xFFFFFFFF
     if bits & ~0x3F or bits & 0x0E not in _ADDRESSINGS:
-        notes = [Note("it is made of one CLK_NORMALIZED_COORDS_, one CLK_ADDRESS_ and one CLK_FILTER_ macro")]
-        c.fail("sampler-initializer", f"{what} has no meaning: {bits:#x}", span, notes=notes)
+        notes = [Note("combine one CLK_NORMALIZED_COORDS_, one CLK_ADDRESS_ and one CLK_FILTER_ macro")]
+        c.fail("sampler-initializer", f"{what} is not a valid sampler: {bits:#x}", span, notes=notes)
     if bits & 0x30 not in _FILTERS:
-        c.warn("spir-compat", f"{what} says no filter: the nearest element is taken", span)
+        c.warn("spir-compat", f"{what} has no filter mode: CLK_FILTER_NEAREST is used", span)
     return typed.Convert(e.span, SAMPLER, typed.ConvertKind.SAMPLER, e)
 
 
@@ -287,7 +287,7 @@ def check_memory_order(c: Context, overload: Overload, arguments: list[typed.Exp
     order = constant_value(arguments[at])
     if order in wrong:
         name = {_ACQUIRE: "acquire", _RELEASE: "release", _BOTH: "acq_rel"}[order]  # type: ignore[index]
-        message = f"'{overload.name}' cannot have memory_order_{name} here; another order is taken"
+        message = f"'{overload.name}' cannot have memory_order_{name} here; a valid order is used"
         c.warn("atomic-memory-ordering", message, arguments[at].span)
 
 

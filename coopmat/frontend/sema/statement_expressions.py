@@ -19,7 +19,7 @@ def statement_expression(c: Context, node: syntax.StatementExpression, expected:
     Its value is that of the last statement, if that is an expression statement. Control cannot leave it earlier.
     """
     if c.function is None:
-        c.fail("not-constant", "statement expressions stand inside of functions", node.span)
+        c.fail("not-constant", "a statement expression is allowed only in a function", node.span)
     items = node.body.items
     last = items[-1] if items and isinstance(items[-1], syntax.ExpressionStatement) else None
     result = last.expression if last is not None else None

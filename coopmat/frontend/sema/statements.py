@@ -136,7 +136,7 @@ def _apply_unroll(c: Context, s: typed.Stmt, factor: int, span: Span, code: str 
     if isinstance(s, (typed.For, typed.While, typed.DoWhile)):
         s.unroll = factor
     else:
-        c.warn(code, "an unroll hint belongs before a loop", span)
+        c.warn(code, "an unroll hint must precede a loop", span)
 
 
 def local_declaration(c: Context, node: syntax.Declaration) -> list[typed.Stmt]:
@@ -197,9 +197,7 @@ def _check_space(c: Context, decl: typed.VarDecl, *, static: bool, initialised: 
     space, name = decl.qualifiers.space, decl.name
     if contains_matrix(decl.type) and (space is not AddressSpace.PRIVATE or static):
         where = f"{space} memory" if space is not AddressSpace.PRIVATE else "static storage"
-        c.fail(
-            "coop-mat-address-space", f"a cooperative matrix lives in private memory; '{name}' is in {where}", decl.span
-        )
+        c.fail("coop-mat-address-space", f"a cooperative matrix must be private; '{name}' is in {where}", decl.span)
     if space is AddressSpace.LOCAL:
         if not _state(c).decl.is_kernel:
             c.fail("address-space", f"'{name}': local variables can be declared in kernels only", decl.span)
@@ -396,7 +394,7 @@ def _case_values(c: Context, node: syntax.Case) -> list[int | None]:
     word = "case" if node.value is not None else "default"
     if not switches:
         check_leaving(c, f"'{word}' of a switch around", node.span)
-        c.fail("outside-switch", f"'{word}' stands outside of a switch", node.span)
+        c.fail("outside-switch", f"'{word}' is outside of a switch", node.span)
     current = switches[-1]
     if node.value is None:
         if current.default is not None:
@@ -441,14 +439,14 @@ def _goto(c: Context, node: syntax.Goto) -> typed.Stmt:
 def _break(c: Context, node: syntax.Break) -> typed.Stmt:
     if not _state(c).breakable:
         check_leaving(c, "'break' out of", node.span)
-        c.fail("outside-loop", "'break' stands outside of a loop or switch", node.span)
+        c.fail("outside-loop", "'break' is outside of a loop or switch", node.span)
     return typed.Break(node.span)
 
 
 def _continue(c: Context, node: syntax.Continue) -> typed.Stmt:
     if not _state(c).loops:
         check_leaving(c, "'continue' out of", node.span)
-        c.fail("outside-loop", "'continue' stands outside of a loop", node.span)
+        c.fail("outside-loop", "'continue' is outside of a loop", node.span)
     return typed.Continue(node.span)
 
 
@@ -467,7 +465,7 @@ def _return(c: Context, node: syntax.Return) -> typed.Stmt:
     value = rvalue(c.analyse(node.value, result if result != VOID else None))
     if isinstance(result, VoidType):
         if not isinstance(value.type, VoidType):
-            c.fail("return-type", f"'{function.name}' returns nothing, but here a '{value.type}'", node.value.span)
+            c.fail("return-type", f"'{function.name}' returns void, not '{value.type}'", node.value.span)
         return typed.Block(node.span, [typed.ExprStmt(node.span, value), typed.Return(node.span, None)])
     return typed.Return(node.span, assign_convert(c, value, result, node.value.span, "return"))
 

@@ -59,7 +59,7 @@ def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Ca
             message = f"the matrices of '{name}' must have one type: '{matrix}' and '{a.type}' differ"
             c.fail("coop-mat-operand-types", message, a.span, notes=declared_here(a))
         if not isinstance(a.type, (CoopMatrixType, ScalarType)):
-            message = f"'{name}' takes matrices and scalars together, not '{a.type}'"
+            message = f"with a matrix argument, '{name}' takes only matrices and scalars, not '{a.type}'"
             c.fail("coop-mat-builtin", message, a.span, notes=declared_here(a))
     component = matrix.component
     # Small floats, which are only stored, are computed in float.
@@ -95,9 +95,9 @@ def _refuse(c: Context, name: str, matrix: CoopMatrixType, count: int, node: syn
     scalar = [o for o in builtins.overloads(row) if all(isinstance(t, ScalarType) for t in o.parameters)] if row else []
     notes = [Note(f"candidate: {overload}") for overload in scalar[:8]]
     if is_component_wise(name):
-        message = f"no '{name}' of {count} operands takes and gives '{matrix.component}' only"
-        notes.append(Note("a function of the program's, by 'coop_mat_map', may do anything for each component"))
+        message = f"no '{name}' with {count} parameters has only '{matrix.component}' parameters and result"
+        notes.append(Note("use 'coop_mat_map' to apply a function of the program to each component"))
     else:
-        message = f"'{name}' does not work on cooperative matrices ('{matrix}')"
-        notes = [Note("the math, integer and common functions do, whose operands and result have one type")]
+        message = f"'{name}' cannot be applied to cooperative matrices ('{matrix}')"
+        notes = [Note("math, integer and common functions can, if their operands and result have one type")]
     c.fail("coop-mat-builtin", message, node.span, notes=notes)

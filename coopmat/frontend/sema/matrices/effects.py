@@ -90,7 +90,7 @@ class _Code:
         """Yield (description, place) of each forbidden effect."""
         for node in self._nodes:
             if isinstance(node, (typed.Assign, typed.CompoundAssign, typed.IncDec)) and self._is_outside(node.target):
-                yield "it stores to memory that is not its own", node.span
+                yield "it stores to memory outside of its variables", node.span
             elif isinstance(node, typed.LValue) and node.place.volatile:
                 yield "it accesses volatile memory", node.span
             elif isinstance(node, typed.BuiltinCall):

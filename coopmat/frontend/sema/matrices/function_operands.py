@@ -56,7 +56,7 @@ def function_operand(
             "coop-mat-function",
             "expected the name of a function",
             node.span,
-            notes=[Note(f"it is like {_signature('f', leading, len(rest), result)}; no address, no variable")],
+            notes=[Note(f"its signature must be {_signature('f', leading, len(rest), result)}")],
         )
     entity = c.scope.find(node.name)
     if isinstance(entity, typed.FunctionDecl):
@@ -84,10 +84,8 @@ def function_operand(
 def _value(c: Context, node: syntax.Expression, expected: Type | None = None) -> Expr:
     e = rvalue(c.analyse(node, expected))
     if isinstance(e.type, CoopMatrixType):
-        message = f"an argument behind the function cannot be a matrix ('{e.type}')"
-        c.fail(
-            "coop-mat-function-type", message, node.span, notes=[Note("matrices stand before it, and have one type")]
-        )
+        message = f"an argument after the function cannot be a matrix ('{e.type}')"
+        c.fail("coop-mat-function-type", message, node.span, notes=[Note("matrices of one type precede the function")])
     if isinstance(e.type, VoidType):
         c.fail("void-value", "a void value cannot be an argument", node.span)
     return e
@@ -113,8 +111,8 @@ def _refuse_type(
 ) -> NoReturn:
     wanted = _signature(node.name, leading, n, result)
     notes = [Note(f"'{f.name}' is '{f.type}'", f.span) for f in functions[:8]]
-    behind = f", and {plural(n, 'argument')} behind" if n else ""
-    message = f"this operation calls {wanted}{behind}, which '{node.name}' does not take or give"
+    behind = f", with {plural(n, 'parameter')} more" if n else ""
+    message = f"this operation needs {wanted}{behind}, but no '{node.name}' has that type"
     c.fail("coop-mat-function-type", message, node.span, notes=notes)
 
 
@@ -137,7 +135,7 @@ def _of_builtin(
     if (missing := c.features.missing(f"{row.needs} {overload.needs}".strip())) is not None:
         c.fail("extension-off", f"'{overload}' needs {missing}, which is off", node.span)
     if not has_no_effects(row):
-        message = f"'{node.name}' cannot be an operand: an operand must be a function of values alone"
+        message = f"'{node.name}' cannot be an operand: an operand must only compute with its arguments"
         c.fail("coop-mat-function-effect", message, node.span)
     what = f"an argument of '{node.name}'"
     converted = [

@@ -66,7 +66,7 @@ def require_extension(c: Context, what: str, span: Span) -> None:
             notes=[Note(f"remove -cl-ext=-{name}")],
         )
     if not c.matrix_pragma:
-        message = f"{what} stands before any '#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable'"
+        message = f"{what} is used without '#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable'"
         c.warn("coop-mat-pragma", message, span)
         c.matrix_pragma = True
 
@@ -116,8 +116,8 @@ def check_work_groups(c: Context) -> None:
             work += new
         place = next((places[f] for f in reached if f in places), None)
         if place is not None:
-            message = f"kernel '{kernel.name}' has matrices of its work-group, and does not say how large that is"
-            notes = [Note("a matrix of scope work-group is here", place), Note("reqd_work_group_size says it")]
+            message = f"kernel '{kernel.name}' uses matrices of work-group scope, but requires no work-group size"
+            notes = [Note("a matrix of scope work-group is here", place), Note("set reqd_work_group_size")]
             c.error("coop-mat-work-group-size", message, kernel.span, notes=notes)
 
 
@@ -142,7 +142,7 @@ def enumerator(c: Context, e: syntax.Expression) -> int | None:
         name = "".join(text.strip('"') for text in e.texts)
         if name not in ENUMERATORS:
             return None
-        message = f"'{name}' stands as a string; write the enumerator itself"
+        message = f"'{name}' is a string; use the enumerator"
         c.diagnostics.warning("coop-mat-string-enumerator", message, e.span, fixits=[FixIt(e.span, name)])
         return ENUMERATORS[name]
     value = rvalue(c.analyse(e))
