@@ -1,1 +1,1 @@
-"""The front end: OpenCL C source to the typed AST."""
+"""The front end: it translates OpenCL C source text to the typed AST."""

@@ -1,8 +1,8 @@
-"""The parser's actions: what it does when it recognises a rule. A table row suffices for a rule that only makes a node
-of the AST; the other rules have a method.
+"""The parser's semantic actions for expressions and statements.
 
-Both receive the values of the rule's symbols in order, and tokens for terminals. `Scopes` records which names are
-types.
+A rule that only makes an AST node has a table row, which `node` or `leaf` makes; every other rule has a method, which
+is called when the rule is reduced. Both receive the values of the rule's symbols in order; the value of a terminal is
+its token. `Scopes` records which names are types.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from . import syntax as ast
 from .tokens import Token
 from .words import PRECEDENCE, TYPE_NAMES
 
-# Half of what calling Span takes, which counts for what every node has.
+# Calling `tuple.__new__` directly takes half the time of calling Span, and every AST node needs a span.
 _new = tuple.__new__
 
 
 def join(first: Span, last: Span) -> Span:
-    """Return the span from the start of `first` to the end of `last`, or `first` alone where macros put them out of
-    order."""
+    """Return the span from the start of `first` to the end of `last`.
+
+    If macro expansion put the two spans out of order or in different files, return `first` alone.
+    """
     if first is last:
         return first
     file, line, column, _, _ = first
@@ -32,12 +34,12 @@ def join(first: Span, last: Span) -> Span:
     return _new(Span, (file, line, column, end_line, end_column))
 
 
-#: Longest chain of postfix operators, and most modifiers of one declarator.
+#: The largest number of postfix operators in a row, and of modifiers (pointer, array, function) of one declarator.
 LONGEST_CHAIN = 256
 
 
 class TooDeep(Exception):
-    """Raised where nesting passes a limit; the parser reports it at `span` and stops."""
+    """An exception that says that the nesting exceeds a limit; the parser reports an error at `span` and stops."""
 
     def __init__(self, span: Span) -> None:
         self.span = span
@@ -45,8 +47,13 @@ class TooDeep(Exception):
 
 
 class Scopes:
-    """`Scopes` records which names are types, innermost scope last. It holds only names that are a type in some
-    scope."""
+    """A stack of scopes that records which names denote types; the innermost scope is last.
+
+    Only names that denote a type in some scope are recorded.
+    names: for each scope, name -> whether the name is a type in it.
+    marks: for each scope but the outermost, the depth of the parser's stack at which the scope was opened.
+    possible_types: every name that denotes a type in some scope.
+    """
 
     def __init__(self) -> None:
         self.names: list[dict[str, bool]] = [{}]
@@ -54,7 +61,7 @@ class Scopes:
         self.possible_types = set(TYPE_NAMES)
 
     def push(self, depth: int) -> None:
-        """Open a scope that lives while the parser's stack is deeper than `depth`."""
+        """Open a scope that is open as long as the parser's stack is deeper than `depth`."""
         self.names.append({})
         self.marks.append(depth)
 
@@ -63,7 +70,7 @@ class Scopes:
         self.marks.pop()
 
     def unwind(self, depth: int) -> None:
-        """Close the scopes that the parser's stack has left, now that it is cut to `depth`."""
+        """Close the scopes opened at a stack depth of at least `depth`, to which the parser's stack was cut."""
         while self.marks and self.marks[-1] >= depth:
             self.pop()
 
@@ -89,7 +96,7 @@ class Scopes:
 
 
 class ForHead:
-    """A `ForHead` is `for (`, until its loop is complete."""
+    """The tokens `for (`, kept on the value stack until the loop is complete."""
 
     __slots__ = ("opener", "span")
 
@@ -98,8 +105,10 @@ class ForHead:
 
 
 class Chain:
-    """A `Chain` holds the operands and operators of one expression; operands of operators that bind tighter than the
-    next one are already combined."""
+    """The operands and operators of a chain of binary operators.
+
+    `add` combines the operands of operators that bind tighter than the next operator.
+    """
 
     __slots__ = ("nodes", "operators")
 
@@ -113,7 +122,7 @@ class Chain:
         self.nodes.append(operand)
 
     def fold(self, lowest: int) -> ast.Expression:
-        """Combine operands from the right while the operators bind at least as tightly as `lowest`."""
+        """Combine operands from the right while operators bind at least as tightly as `lowest`; return the last one."""
         nodes, operators = self.nodes, self.operators
         while operators and PRECEDENCE[operators[-1].value] >= lowest:
             right, operator, left = nodes.pop(), operators.pop(), nodes.pop()
@@ -122,14 +131,14 @@ class Chain:
 
 
 class Text(int):
-    """A `Text` is the number of a symbol that is a token, of which a rule takes the text."""
+    """The index of a symbol that is a token; the rule takes the token's text."""
 
 
 def node(kind: Callable[..., ast.Node], *fields: int | type[list[Any]] | None) -> staticmethod[..., ast.Node]:
-    """Make the row of a rule that makes a node: each field is the number of a symbol, None, or `list` for an empty
-    list.
+    """Return the table row of a rule that makes an AST node of class `kind`.
 
-    The node's span goes from the first symbol to the last.
+    Each field is the index of a symbol, None, or `list` for a new empty list. The node's span extends from the first
+    symbol to the last.
     """
     getters = [_getter(field) for field in fields]
     if len(getters) == 1:
@@ -149,12 +158,15 @@ def _getter(field: int | type[list[Any]] | None) -> Callable[[Any], Any]:
 
 
 def leaf(kind: Callable[[Span, str], ast.Node]) -> staticmethod[[Token], ast.Node]:
-    """Make the row of a rule that is one token."""
+    """Return the table row of a rule whose only symbol is a token; the node gets the token's span and text."""
     return staticmethod(lambda token: kind(token.span, token.value))
 
 
 class ListBuilder:
-    """`ListBuilder` has the rules that only collect or pick values. `semicolons` are those outside of functions."""
+    """The semantic actions that only collect or select values.
+
+    `semicolons` are the spans of the stray semicolons outside of functions.
+    """
 
     semicolons: list[Span]
 
@@ -188,10 +200,10 @@ class ListBuilder:
 
 
 class ExpressionBuilder(ListBuilder):
-    """`ExpressionBuilder` has the rules of expressions and initializers.
+    """The semantic actions of expressions and initializers.
 
-    `depths` maps a node's id to the node, which keeps the id its own, and the number of postfix operators that end in
-    it.
+    `depths` maps the id of a postfix expression to the expression and the number of nested postfix operators in it. The
+    reference to the expression keeps the id from being reused.
     """
 
     depths: dict[int, tuple[ast.Expression, int]]
@@ -240,7 +252,7 @@ class ExpressionBuilder(ListBuilder):
         return self._postfix(base, ast.Subscript(join(base.span, closer.span), base, index))
 
     def call(self, callee: ast.Expression, _: Token, *parts: Any) -> ast.Expression:
-        """Make a call; `parts` are the arguments, if there are any, and the closing parenthesis."""
+        """Make a call; `parts` are the arguments (absent if there are none) and the closing parenthesis."""
         arguments = parts[0] if len(parts) > 1 else []
         return self._postfix(callee, ast.Call(join(callee.span, parts[-1].span), callee, arguments))
 
@@ -271,7 +283,10 @@ class ExpressionBuilder(ListBuilder):
 
 
 class StatementBuilder(ExpressionBuilder):
-    """`StatementBuilder` has the rules of statements. It shares `scopes` and the parser's `states` with the parser."""
+    """The semantic actions of statements.
+
+    `scopes` and the stack of `states` are shared with the parser.
+    """
 
     scopes: Scopes
     states: list[int]
@@ -309,8 +324,10 @@ class StatementBuilder(ExpressionBuilder):
         return ForHead(keyword, opener)
 
     def for_(self, head: ForHead, init: ast.Declaration | ast.Expression | None, *rest: Any) -> ast.For:
-        """Make a `for` loop; `rest` is the condition, the step and the body, separated by tokens. If `init` is a
-        declaration, it includes the first of these tokens."""
+        """Make a `for` loop; `rest` is the condition, the step and the body, with tokens between them.
+
+        If `init` is a declaration, it includes the first of these tokens, the semicolon.
+        """
         self.scopes.pop()
         condition, step, body = (part for part in rest if not isinstance(part, Token))
         return ast.For(join(head.span, body.span), init, condition, step, body)
@@ -319,6 +336,6 @@ class StatementBuilder(ExpressionBuilder):
         return ast.Attributed(join(attributes[0].span, body.span) if attributes else body.span, attributes, body)
 
     def pragma_body(self, token: Token, body: ast.Statement) -> ast.Compound:
-        """Make a block of a pragma and the statement that it applies to."""
+        """Make a block from a pragma and the statement that the pragma applies to."""
         pragma = ast.Pragma(token.span, token.value)
         return ast.Compound(join(token.span, body.span), [pragma, body], body.span)

@@ -1,5 +1,6 @@
-"""The conditional directives of the preprocessor: they decide which text is compiled, by constant expressions of 64-bit
-integers, signed or unsigned (C99, section 6.10.1).
+"""The conditional directives of the preprocessor, which decide which text is compiled.
+
+Conditions are constant expressions of 64-bit integers, signed or unsigned (C99, section 6.10.1).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .literals import LiteralError, decode_char, decode_integer
 from .tokens import Token
 from .words import PRECEDENCE
 
-#: clang's names, with or without `__` around them: what `__has_extension(X)` and `__has_feature(X)` hold for.
+#: The names for which `__has_extension(X)` and `__has_feature(X)` are 1: clang's, with or without `__` around them.
 EXTENSIONS = frozenset(
     {"matrix_types", "c_static_assert", "c_generic_selections", "attribute_ext_vector_type", "attribute_overloadable"}
 )
@@ -25,8 +26,13 @@ _EXTENSION_TESTS = frozenset({"__has_extension", "__has_feature"})
 
 @dataclass(slots=True)
 class Condition:
-    """A `Condition` is one open `#if`: `outer` and `taken_branch` say whether the text around it is compiled and
-    whether one of its branches was, `has_else` whether `#else` has been read."""
+    """An open `#if` or related directive.
+
+    opener: the directive's name.
+    outer: whether the text around the directive is compiled.
+    taken_branch: whether one of the branches was compiled.
+    has_else: whether `#else` has been read.
+    """
 
     opener: Token
     outer: bool
@@ -35,7 +41,7 @@ class Condition:
 
 
 class Conditionals(ABC):
-    """`Conditionals` is the part of the preprocessor for `#if`; the rest of it provides what is only declared here."""
+    """The part of the preprocessor that handles `#if`; the rest of the preprocessor defines the abstract members."""
 
     diagnostics: Diagnostics
     expander: Expander
@@ -57,7 +63,7 @@ class Conditionals(ABC):
     def extra(self, name: Token, rest: list[Token]) -> None: ...
 
     def conditional(self, tokens: list[Token]) -> bool:
-        """Process a directive (its tokens from the name on) if it is a conditional one, and return whether it is."""
+        """Process a directive (its tokens from the name on) if it is conditional, and return whether it is."""
         handler = _HANDLERS.get(tokens[0].value)
         if handler is not None:
             handler(self, tokens[0], tokens[1:])
@@ -92,10 +98,10 @@ class Conditionals(ABC):
         if not rest:
             self.diagnostics.error("invalid-condition", f"#{name.value} has no expression", name.span)
             return False
-        # The text before keeps waiting: a condition may stand inside a macro's arguments.
+        # The pending text stays pending: a condition may be inside the arguments of a macro.
         pending = self.pending
         try:
-            # A second time for what macros make.
+            # `defined` is replaced again after the expansion, since macros may produce it.
             return value(self.replace_defined(self.expand_directive(self.replace_defined(rest)))) != 0
         except ConditionError as error:
             place = error.token if error.token is not None else rest[-1]
@@ -105,7 +111,10 @@ class Conditionals(ABC):
             self.pending = pending
 
     def replace_defined(self, tokens: list[Token]) -> list[Token]:
-        """Replace `defined X`, `defined(X)` and `__has_...(X)` by 0 or 1."""
+        """Replace `defined X`, `defined(X)` and `__has_...(X)` by 0 or 1.
+
+        Raise ConditionError for a malformed operand.
+        """
         out: list[Token] = []
         at = 0
         while at < len(tokens):
@@ -183,7 +192,7 @@ _DEEPEST = 200
 
 
 class ConditionError(Exception):
-    """A `ConditionError` says what is wrong with the expression, and at which token (None: at its end)."""
+    """An exception for a malformed expression; `token` is the faulty token, or None at the end of the expression."""
 
     def __init__(self, message: str, token: Token | None) -> None:
         self.message, self.token = message, token
@@ -191,7 +200,7 @@ class ConditionError(Exception):
 
 
 class _Number:
-    """A `_Number` is a 64-bit value; its arithmetic wraps."""
+    """A 64-bit integer, signed or unsigned, whose value wraps."""
 
     __slots__ = ("unsigned", "value")
 
@@ -207,7 +216,7 @@ def _truncated(left: int, right: int) -> int:
 
 
 def _shift(left: int, right: int) -> int:
-    # Beyond the width C leaves it undefined; like clang, shift everything out.
+    # In C, a shift by the width or more is undefined. As in clang, all bits are shifted out.
     if right < 0:
         return left >> min(-right, 64)
     return left << right if right < 64 else 0
@@ -328,8 +337,10 @@ def _apply(token: Token, left: _Number, right: _Number, live: bool) -> _Number:
 
 
 def value(tokens: list[Token]) -> int:
-    """Return the value of a directive's constant expression, fully macro-expanded. Raise ConditionError if it is
-    malformed."""
+    """Return the value of a directive's constant expression, whose macros are expanded.
+
+    Raise ConditionError if the expression is malformed.
+    """
     evaluator = _Evaluator(tokens)
     result = evaluator.conditional(live=True)
     extra = evaluator.peek()

@@ -1,4 +1,4 @@
-"""The parser's actions for the rules of declarations: specifiers, tags, declarators, functions."""
+"""The parser's semantic actions for declarations: specifiers, tags, declarators, functions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from .tokens import ID, Token
 from .words import TERMINALS, plain
 
 _LISTS = {"TYPE_WORD": "type_words", "QUALIFIER": "qualifiers", "STORAGE": "storage", "FUNCTION_WORD": "functions"}
-#: The list of specifiers that a keyword goes to, and how it is written there.
+#: keyword -> (field of `Specifiers` that lists the keyword, spelling of the keyword in that list).
 _KEYWORDS = {word: (_LISTS[kind], plain(word)) for word, kind in TERMINALS.items() if kind in _LISTS}
 
 
 class TagHead(NamedTuple):
-    """A `TagHead` is `struct`, `union` or `enum`, with the attributes after it."""
+    """The keyword `struct`, `union` or `enum`, with the attributes that follow it."""
 
     keyword: Token
     attributes: list[ast.Attribute]
 
 
 class Builder(StatementBuilder):
-    """`Builder` has the actions of all rules of the grammar. `values` is the parser's value stack."""
+    """The semantic actions of all grammar rules.
+
+    `values` is the parser's value stack.
+    """
 
     def __init__(self, scopes: Scopes, states: list[int], values: list[Any]) -> None:
         self.scopes, self.states, self.values = scopes, states, values
@@ -33,7 +36,11 @@ class Builder(StatementBuilder):
     # --- specifiers ---
 
     def specifier(self, *parts: Any) -> ast.Specifiers:
-        """Add a word, a tag or attributes to the specifiers so far, or to the attributes that begin them."""
+        """Append a keyword, name, tag or list of attributes to the specifiers, and return them.
+
+        `parts` is the new item, after the specifiers or the attributes that precede it. The first item makes new
+        specifiers.
+        """
         item = parts[-1]
         if len(parts) == 1 or not parts[0]:
             specifiers = ast.Specifiers(item.span)
@@ -66,7 +73,7 @@ class Builder(StatementBuilder):
         return entries
 
     def entry(self, name: Token, *parts: Any) -> ast.Attribute:
-        """Make an attribute from its name and, where parentheses follow, the arguments in them."""
+        """Make an attribute from its name and, if parentheses follow, the arguments in them."""
         arguments = next((part for part in parts if isinstance(part, list)), [] if parts else None)
         return ast.Attribute(join(name.span, (name, *parts)[-1].span), _attribute_name(name), arguments)
 
@@ -98,7 +105,7 @@ class Builder(StatementBuilder):
         return self.bit_field(ast.Declarator(colon.span, None, [], []), colon, width)
 
     def enumerator(self, name: Token, *value: Any) -> ast.Enumerator:
-        """Make an enumerator from its name and, where `=` follows, its value."""
+        """Make an enumerator from its name and, if `=` follows, its value."""
         self.scopes.declare(name.value, is_type=False)
         return ast.Enumerator(join(name.span, (name, *value)[-1].span), name.value, value[-1] if value else None)
 
@@ -141,8 +148,10 @@ class Builder(StatementBuilder):
         return pointer
 
     def array(self, opener: Token, *parts: Any) -> ast.ArrayModifier:
-        """Make an array modifier from its parts: qualifiers or a `*`, the size, and the closing bracket, of which all
-        but the last are optional."""
+        """Make an array modifier from its parts.
+
+        `parts` are the optional qualifiers or `*`, the optional size, and the closing bracket.
+        """
         *content, closer = parts
         words = next((part for part in content if isinstance(part, list)), [p for p in content if isinstance(p, Token)])
         size = next((part for part in content if isinstance(part, ast.Expression)), None)
@@ -152,8 +161,10 @@ class Builder(StatementBuilder):
         return ast.FunctionModifier(join(opener.span, closer.span), None, False)
 
     def parameters(self, opener: Token, items: list[ast.Parameter], *closing: Token) -> ast.FunctionModifier:
-        """Make a function modifier; `closing` is the parenthesis, after the comma and the dots of a variadic
-        function."""
+        """Make a function modifier.
+
+        `closing` is the closing parenthesis; for a variadic function, a comma and `...` precede it.
+        """
         if len(closing) == 1 and len(items) == 1 and _is_void(items[0]):
             items = []
         return ast.FunctionModifier(join(opener.span, closing[-1].span), items, len(closing) > 1)
@@ -172,7 +183,8 @@ class Builder(StatementBuilder):
     declaration = node(ast.Declaration, 0, 1)
 
     def declare(self, declarator: ast.Declarator) -> ast.Declarator:
-        # The specifiers are on the stack below, the declarators before this one and a comma between them.
+        # On the value stack, the specifiers are below this declarator. Earlier declarators and a comma may be between
+        # them.
         below = self.values[-1] if isinstance(self.values[-1], ast.Specifiers) else self.values[-3]
         if declarator.name is not None:
             self.scopes.declare(declarator.name, any(w.text == "typedef" for w in below.storage))
@@ -203,7 +215,7 @@ def _add_attributes(specifiers: ast.Specifiers, attributes: list[ast.Attribute])
         return specifiers
     last, tag = attributes[-1].span, specifiers.tag
     if tag is not None and tag.span.end_line == specifiers.span.end_line and _ends_alike(tag, specifiers):
-        # Right after a struct's body they are the struct's.
+        # Attributes directly after the body of a struct, union or enum belong to the tag.
         tag.attributes += attributes
         tag.span = join(tag.span, last)
     else:
@@ -224,8 +236,10 @@ def _tag_body(parts: tuple[Any, ...]) -> list[Any] | None:
 def _declared(
     specifiers: ast.Specifiers, declarator: ast.Declarator | None
 ) -> tuple[Span, ast.Specifiers, ast.Declarator]:
-    """Return the span and the fields of a declaration; an absent declarator is replaced by an empty one after the
-    specifiers."""
+    """Return the span, specifiers and declarator of a declaration.
+
+    If `declarator` is None, return an empty declarator located after the specifiers.
+    """
     if declarator is None:
         after = specifiers.span
         end = Span(after.file, after.end_line, after.end_column, after.end_line, after.end_column)

@@ -1,9 +1,9 @@
-"""Macros and their expansion (C11 6.10.3). The work is bounded, and tokens keep their positions.
+"""Macros and their expansion (C11 6.10.3), with bounded work; tokens keep their positions.
 
-Tokens are read from a stack: the source's tokens at its bottom, above them the replacements that are being read. While
-a macro's replacement is on the stack, its name is not replaced, and a token of that name which is read meanwhile is
-never replaced later. Since arguments are read through the stack, they may begin in a replacement and end in the text
-after it.
+Tokens are read from a stack of token sequences: the source text at the bottom, above it the replacements that are being
+read. While a macro's replacement is on the stack, the macro's name is not replaced. A token with that name that is read
+meanwhile is painted: it is never replaced later. Arguments are read through the stack, so they may begin in a
+replacement and end in the text after the macro's use.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..diagnostics import Span
 from . import macros as predefined, tokens as tk
 from .tokens import Token
 
-#: Macros without a fixed replacement.
+#: Macros whose replacement is computed at each use.
 DYNAMIC = frozenset({"__LINE__", "__COUNTER__"})
 VARIADIC = "__VA_ARGS__"
 _DEEPEST_ARGUMENTS = 256
 
 
 class ExpansionLimit(Exception):
-    """Raised when macro expansion exceeds a limit; `budget` names the one that is used up."""
+    """An exception for a macro expansion that exceeds a limit; `budget` names the exhausted budget."""
 
     def __init__(self, budget: str) -> None:
         super().__init__(budget)
@@ -34,7 +34,7 @@ class ExpansionLimit(Exception):
 
 
 class Unterminated(Exception):
-    """Raised when the text ends inside the arguments of a macro; `name` is its token."""
+    """An exception for a text that ends inside the arguments of a macro; `name` is the token of the macro's name."""
 
     def __init__(self, name: Token) -> None:
         super().__init__(name.value)
@@ -43,8 +43,11 @@ class Unterminated(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """An `_Operand` is a token of a replacement. `argument` is the index of the parameter that it names; `stringized`
-    tells that `#` precedes it."""
+    """A token of a macro's replacement.
+
+    argument: the index of the parameter that the token names, or None.
+    stringized: whether `#` precedes the parameter.
+    """
 
     token: Token
     argument: int | None = None
@@ -53,10 +56,15 @@ class _Operand:
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A `Macro` has `parameters`, None for a macro that is used without a list; the last one of a `variadic` macro
-    takes all remaining arguments, commas included. `groups` are the operands of the replacement: those joined by `##`
-    in one group, and one that is neither joined nor of a parameter as the token that it is. `text` is the source text
-    of the definition, `place` the span of its name."""
+    """A macro definition.
+
+    parameters: None for an object-like macro. If `variadic`, the last parameter takes all remaining arguments, commas
+      included.
+    groups: the operands of the replacement. Operands joined by `##` form one group; a token that is neither joined nor
+      a parameter is listed without a group.
+    text: the source text of the definition.
+    place: the span of the macro's name.
+    """
 
     name: str
     parameters: tuple[str, ...] | None
@@ -68,13 +76,12 @@ class Macro:
 
     @property
     def form(self) -> object:
-        """Return what must be equal in two definitions of one name (C11 6.10.3, paragraph 2)."""
+        """Return the parts that must be equal in two definitions of one name (C11 6.10.3, paragraph 2)."""
         return self.parameters, self.variadic, [(token.value, token.spaced) for token in self.replacement]
 
 
 class _Source:
-    """A `_Source` holds tokens that are being read; `macro` is the name that they replace, `at` the index of the next
-    one."""
+    """A sequence of tokens that is being read; `macro` is the macro they replace, `at` the index of the next token."""
 
     __slots__ = ("at", "macro", "tokens")
 
@@ -84,7 +91,7 @@ class _Source:
 
 @dataclass(slots=True)
 class _Room:
-    """A `_Room` holds the remaining budgets of one use of a macro in the text."""
+    """The remaining budgets of one use of a macro in the source text: numbers of tokens, steps and characters."""
 
     tokens: int
     work: int
@@ -92,10 +99,10 @@ class _Room:
 
 
 class Expander:
-    """An `Expander` holds the macros of one compilation, by name, and expands them in a text.
+    """The macros of one compilation, by name, and their expansion.
 
-    It calls `report` with an error in a use of a macro, and `expanded` with the place of a use that produced several
-    tokens.
+    `report` is called with the message and the place of an error in the use of a macro. `expanded` is called with the
+    place of a use that was replaced by several tokens.
     """
 
     def __init__(self, report: Callable[[str, Span], None], expanded: Callable[[Span], None]) -> None:
@@ -103,25 +110,27 @@ class Expander:
         self.report, self.expanded = report, expanded
         self.work = budgets.limit("expansion-work")
         self.counter = 0
-        # What `##` has made, for whoever wants to know which names were looked up.
+        # The tokens that `##` has made; a preamble records them as names that were looked up.
         self.joined: set[str] = set()
         # Names of macros whose replacements are being read.
         self._open: set[str] = set()
         self._depth = 0
-        # The use in the text that is being expanded; its place, which all that replacements make gets; and what it may
-        # still make.
+        # The macro name in the source text that is being expanded, its place (the place of all tokens of its
+        # expansion), and its remaining budgets.
         self.use: Token | None = None
         self.place = tk.NOWHERE
         self._room = _Room(0, 0, 0)
 
     def define(self, text: str) -> None:
-        """Define a macro by a well-formed "NAME replacement" or "NAME(parameters) replacement"."""
+        """Define a macro from a well-formed text "NAME replacement" or "NAME(parameters) replacement"."""
         macro = defined(text)
         self.macros[macro.name] = macro
 
     def expand(self, tokens: Sequence[Token]) -> list[Token]:
-        """Return a text with its macros replaced. Raises ExpansionLimit, Unterminated, and RecursionError for arguments
-        that are nested too deeply."""
+        """Return a text with its macros replaced.
+
+        Raises ExpansionLimit, Unterminated, and RecursionError for arguments that are nested too deeply.
+        """
         self._open.clear()
         self._depth = 0
         return self._read([_Source(tokens)])
@@ -175,7 +184,7 @@ class Expander:
         self._open.discard(source.macro)
 
     def _replacement(self, token: Token, stack: list[_Source]) -> _Source | None:
-        """Return the tokens that replace a name and the arguments after it, or None if the name is not replaced."""
+        """Return the tokens that replace a name and its arguments, or None if the name is not replaced."""
         name = token.value
         macro = self.macros.get(name)
         if macro is None:
@@ -214,7 +223,7 @@ class Expander:
     # --- arguments
 
     def _arguments(self, macro: Macro, name: Token, stack: list[_Source]) -> list[list[Token]]:
-        """Read a list of arguments, from its parenthesis on."""
+        """Read a list of arguments, beginning with the opening parenthesis. Raises Unterminated and RecursionError."""
         assert macro.parameters is not None
         arguments: list[list[Token]] = [[]]
         depth, deepest, last = 0, 0, len(macro.parameters) if macro.variadic else 0
@@ -244,7 +253,7 @@ class Expander:
             arguments[-1].append(token)
 
     def _fit(self, macro: Macro, arguments: list[list[Token]]) -> bool:
-        """Return whether a use has as many arguments as there are parameters; those of `...` are optional."""
+        """Return whether the number of arguments fits, after an error if not; those of `...` may be omitted."""
         assert macro.parameters is not None
         count, number = len(macro.parameters), len(arguments)
         if macro.variadic and number == count - 1:
@@ -261,7 +270,7 @@ class Expander:
     def _substituted(self, macro: Macro, name: Token, arguments: list[list[Token]]) -> list[Token]:
         out: list[Token] = []
         expanded: dict[int, list[Token]] = {}
-        # Long arguments may be named thousands of times.
+        # A long argument may be stringized thousands of times.
         strings: dict[int, str] = {}
         spaced, place = name.spaced, self.place
         for group in macro.groups:
@@ -301,10 +310,9 @@ class Expander:
     def _pasted(
         self, macro: Macro, group: tuple[_Operand, ...], arguments: list[list[Token]], strings: dict[int, str]
     ) -> list[Token]:
-        """Return the operands of `##` as one token, or as the tokens of their concatenated text. An empty operand is
-        ignored."""
+        """Return the operands of `##` as one token, or as the tokens of their joined text; skip empty operands."""
         if _is_comma_before_rest(macro, group):
-            # GNU's `, ## __VA_ARGS__`: without further arguments the comma goes, too.
+            # GNU's `, ## __VA_ARGS__`: if the variadic arguments are empty, the comma is removed, too.
             rest = arguments[-1]
             return [self._placed(group[0].token), *rest] if rest else []
         out: list[Token] = []
@@ -316,15 +324,14 @@ class Expander:
             previous = out.pop()
             joined = previous.value + part[0].value
             self._spend([Token(tk.ID, joined, self.place)])
-            # Two operands that would begin a comment are not joined.
+            # Two operands whose joined text would begin a comment are not joined.
             tokens = [previous, part[0]] if joined in ("//", "/*") else tk.scanned(joined, self.place)
             self.joined.add(joined)
             out += [_with_space(tokens[0], previous.spaced), *tokens[1:], *part[1:]]
         return out
 
     def _unexpanded(self, operand: _Operand, arguments: list[list[Token]], strings: dict[int, str]) -> list[Token]:
-        """Return an operand for `##`: of an argument its tokens without macro expansion. `strings` holds the arguments
-        that `#` has made strings of."""
+        """Return an operand of `##`; arguments are not macro-expanded. `strings` caches stringized arguments."""
         number = operand.argument
         if number is None:
             return [self._placed(operand.token)]
@@ -357,7 +364,7 @@ def _opens_list(stack: list[_Source]) -> bool:
 
 
 def _stringized(argument: list[Token]) -> str:
-    """Return an argument spelled as a string literal (C11 6.10.3.2)."""
+    """Return an argument as the text of a string literal (C11 6.10.3.2)."""
     text = ""
     for number, token in enumerate(argument):
         space = token.spaced or token.span.line > argument[number - 1].span.end_line
@@ -367,8 +374,7 @@ def _stringized(argument: list[Token]) -> str:
 
 
 def _is_comma_before_rest(macro: Macro, group: tuple[_Operand, ...]) -> bool:
-    """Return whether an operand group is a comma before `__VA_ARGS__`. Without a named parameter before it, an empty
-    rest is an empty argument, as in clang's OpenCL C."""
+    """Return whether a group is a comma and `__VA_ARGS__`; false without a named parameter, as in clang's OpenCL C."""
     if not macro.variadic or macro.parameters is None or len(macro.parameters) < 2 or len(group) != 2:
         return False
     comma, rest = group
@@ -379,7 +385,7 @@ def _is_comma_before_rest(macro: Macro, group: tuple[_Operand, ...]) -> bool:
 
 
 class InvalidMacro(Exception):
-    """Raised for a malformed definition; `token` is the faulty one, `message` the reason."""
+    """An exception for a malformed definition; `token` is the faulty token, `message` the reason."""
 
     def __init__(self, message: str, token: Token) -> None:
         super().__init__(message)
@@ -387,7 +393,7 @@ class InvalidMacro(Exception):
 
 
 def definition(tokens: Sequence[Token]) -> Macro:
-    """Return the macro that the tokens after `#define` define, from its name on. Raises InvalidMacro."""
+    """Return the macro that the tokens after `#define` define, the name first. Raises InvalidMacro."""
     name, body = tokens[0], list(tokens[1:])
     parameters: list[str] | None = None
     variadic = False
@@ -398,7 +404,7 @@ def definition(tokens: Sequence[Token]) -> Macro:
         body = body[end:]
     for token in body[:1] + body[-1:]:
         if token.type == tk.PASTE:
-            raise InvalidMacro("'##' cannot stand at either end of a macro", token)
+            raise InvalidMacro("'##' cannot be the first or last token of a macro's replacement", token)
     replacement = tuple(
         Token(token.type, token.value, tk.NOWHERE, token.spaced and number > 0) for number, token in enumerate(body)
     )
@@ -408,12 +414,12 @@ def definition(tokens: Sequence[Token]) -> Macro:
 
 
 def defined(text: str) -> Macro:
-    """Return the macro of "NAME replacement" or "NAME(parameters) replacement". Raises InvalidMacro."""
+    """Return the macro that "NAME replacement" or "NAME(parameters) replacement" defines. Raises InvalidMacro."""
     return definition(tk.scanned(text))
 
 
 def _parameters(tokens: Sequence[Token]) -> tuple[list[str], bool, int]:
-    """Return the names in `(a, b, ...)`, whether the last is variadic, and the index after the list."""
+    """Return the names in `(a, b, ...)`, whether the list is variadic, and the index after it. Raises InvalidMacro."""
     names: list[str] = []
     at, wants_name = 1, True
     if len(tokens) > 1 and tokens[1].value == ")":
@@ -423,7 +429,7 @@ def _parameters(tokens: Sequence[Token]) -> tuple[list[str], bool, int]:
         if token.value == "...":
             if at + 1 == len(tokens) or tokens[at + 1].value != ")":
                 break
-            # GNU's `rest...` has a name of its own.
+            # GNU's `rest...` names the variadic parameter.
             return [*names, VARIADIC] if wants_name else names, True, at + 2
         if wants_name and (token.type != tk.ID or token.value in names):
             break
@@ -470,7 +476,7 @@ def _group(operands: list[_Operand]) -> Token | tuple[_Operand, ...]:
     return first.token if is_plain else tuple(operands)
 
 
-# --- what is predefined ------------------------------------------------------------------------------
+# --- predefined macros -------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
@@ -482,7 +488,7 @@ def _predefined(cl_std: str, extensions: tuple[tuple[str, bool], ...], relaxed: 
 def predefine(
     expander: Expander, cl_std: str, extensions: tuple[tuple[str, bool], ...], fast_relaxed_math: bool
 ) -> None:
-    """Define the macros that OpenCL C has (`macros`), and the macros for date and time."""
+    """Define the macros that OpenCL C predefines (`macros`), and the macros for date and time."""
     expander.macros.update(_predefined(cl_std, extensions, fast_relaxed_math))
     local_time = time.localtime()
     expander.define(f'__DATE__ "{time.strftime("%b %d %Y", local_time)}"')

@@ -1,7 +1,7 @@
-"""Names of other languages, and the equivalent of each of them in this language.
+"""Names from other languages, and the OpenCL C equivalent of each, for notes and fix-its of diagnostics.
 
-The systems of cooperative matrices are the WMMA of CUDA and ROCm, SYCL's joint_matrix, GLSL's GL_KHR_cooperative_matrix
-with NVIDIA's forms of it, and Slang's. The other names are those of kernels and work-items in CUDA, GLSL and HLSL.
+The APIs for cooperative matrices are the WMMA of CUDA and ROCm, SYCL's joint_matrix, GLSL's GL_KHR_cooperative_matrix
+with NVIDIA's variants, and Slang's. The other names are those of kernels and work-items in CUDA, GLSL and HLSL.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ _LAYOUT, _USE = "CLK_COOPERATIVE_MATRIX_LAYOUT_", "CLK_COOPERATIVE_MATRIX_"
 
 @dataclass(frozen=True, slots=True)
 class Equivalent:
-    """An `Equivalent` has our `name` and the `form` in which it is used. `interchangeable` says that the name alone can
-    replace the foreign one: it takes the same arguments, or is a constant. If `name` is empty, the foreign name is
-    omitted here, and `form` says why."""
+    """The OpenCL C equivalent of a foreign name.
+
+    name: the equivalent name. If it is empty, the foreign name is to be omitted, and `form` explains why.
+    form: an example of the use of `name`.
+    interchangeable: whether `name` can replace the foreign name without other changes, because both are constants or
+      take the same arguments.
+    """
 
     name: str
     form: str = ""
@@ -59,7 +63,7 @@ def _constants(prefix: str, **ours: str) -> dict[str, Equivalent]:
 
 
 FUNCTIONS: Mapping[str, Equivalent] = {
-    # Words of the field in the extension's own spelling.
+    # Spellings that resemble our functions.
     **dict.fromkeys(("coop_mat_fill", "coop_mat_splat", "coop_mat_set", "coop_mat_broadcast"), _same(_INIT)),
     **dict.fromkeys(("coop_mat_mad", "coop_mat_mma", "coop_mat_fma", "coop_mat_mul_accumulate"), _same(_MULTIPLY_ADD)),
     **dict.fromkeys(
@@ -82,7 +86,7 @@ FUNCTIONS: Mapping[str, Equivalent] = {
     "joint_matrix_store_checked": _STORE_CHECKED,
     "joint_matrix_fill_checked": _BUILD,
     "get_wi_data": _LENGTH,
-    # GLSL and Slang: the multiply-add and the coordinates have our arguments.
+    # GLSL and Slang: their multiply-add and coordinates take the same arguments as ours.
     **dict.fromkeys(("coopMatLoad", "coopMatLoadNV"), _LOAD),
     **dict.fromkeys(("coopMatStore", "coopMatStoreNV"), _STORE),
     "coopMatLoadTensorNV": _LOAD_CHECKED,

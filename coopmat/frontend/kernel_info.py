@@ -11,9 +11,14 @@ from .types import AddressSpace, ImageType, PointerType, ScalarType, element_typ
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """A `KernelParameter` has `type_name`, OpenCL C's spelling; `scalar`, the name of the (pointee's) scalar type, None
-    for others and records; `size`, the bytes of the argument, 8 for pointers to global and constant memory, images and
-    samplers. `access` is an image's access qualifier. An image lies in global memory, as in clGetKernelArgInfo."""
+    """A parameter of a kernel, as hosts see it.
+
+    type_name: OpenCL C's spelling of the type.
+    address_space: as in clGetKernelArgInfo, that of an image is global.
+    scalar: the name of the scalar type, or of the pointee's scalar type; None for other types and records.
+    size: the argument's size in bytes; 8 for pointers to global and constant memory, images and samplers.
+    access: the access qualifier of an image.
+    """
 
     name: str
     type_name: str
@@ -25,18 +30,20 @@ class KernelParameter:
 
     @property
     def is_handle(self) -> bool:
-        """Tell whether the argument is an object of the host's: an image or a sampler."""
+        """Return whether the argument is an object of the host: an image or a sampler."""
         return self.access != "none" or self.type_name == "sampler_t"
 
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """A `KernelInfo` describes a kernel. `sub_group_size` is the size that it is compiled for (1 where the matrices
-    are lowered to a subgroup of one), or None for any.
+    """A kernel's description for hosts.
 
-    `max_work_items`, if not None, is the largest work-group size: the local memory, through which subgroups of
-    `--matrices scratch` exchange values and native ones stage tiles, is allocated for it. Subgroups of `scratch` are
-    formed by the kernel, and unknown to the device. `imports`: the kernel calls functions of other programs.
+    sub_group_size: the subgroup size that the kernel is compiled for, or None for any. The size is 1 if the matrices
+      are lowered to a subgroup of one.
+    max_work_items: the largest work-group size, or None. The local memory in which `--matrices scratch` exchanges
+      values, and native matrices stage tiles, is allocated for that size. The subgroups of `scratch` are formed by the
+      kernel and unknown to the device.
+    imports: whether the kernel calls functions of other programs.
     """
 
     name: str
@@ -49,13 +56,13 @@ class KernelInfo:
 
 
 def sub_group_size(decl: typed.FunctionDecl) -> int | None:
-    """Return the subgroup size that the kernel's attribute requires."""
+    """Return the subgroup size that the kernel's attribute requires, or None."""
     size = decl.attributes.get("intel_reqd_sub_group_size")
     return size if isinstance(size, int) else None
 
 
 def work_items(decl: typed.FunctionDecl) -> int | None:
-    """Return the number of work-items in the work-groups that the kernel's attributes require."""
+    """Return the number of work-items in the work-group that the kernel's attribute requires, or None."""
     sizes = decl.attributes.get("reqd_work_group_size")
     return math.prod(sizes) if isinstance(sizes, tuple) else None
 
@@ -74,8 +81,7 @@ def describe(
 
 
 def shared(unit: typed.Unit) -> tuple[KernelInfo, ...]:
-    """Return the descriptions of the functions that other programs may call and whose kernels must have certain
-    subgroups."""
+    """Return descriptions of the functions that other programs may call and whose subgroup size is fixed."""
     infos = (decl.info for decl in unit.functions if decl.symbol is not None and decl.info is not None)
     return tuple(info for info in infos if info.sub_group_size is not None)
 

@@ -8,7 +8,11 @@ from typing import NamedTuple
 
 
 class LiteralError(Exception):
-    """Raised for a malformed constant: `code` and `message` for the diagnostic, `offset` into the text."""
+    """An exception for a malformed constant.
+
+    code, message: those of the diagnostic.
+    offset: the offset of the fault in the constant's text.
+    """
 
     def __init__(self, code: str, message: str, offset: int = 0) -> None:
         self.code, self.message, self.offset = code, message, offset
@@ -16,8 +20,11 @@ class LiteralError(Exception):
 
 
 class IntegerValue(NamedTuple):
-    """An integer constant; `suffix` is "", "u", "l", "ul", "ll" or "ull"; `decimal` affects the choice of type (C99,
-    6.4.4.1)."""
+    """The value of an integer constant.
+
+    suffix: "", "u", "l", "ul", "ll" or "ull".
+    decimal: whether the constant is decimal, on which the choice of its type depends (C99, 6.4.4.1).
+    """
 
     value: int
     suffix: str
@@ -26,8 +33,12 @@ class IntegerValue(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FloatValue:
-    """A floating constant; `value` is rounded once, to double; `exact` is an integer ratio. `suffix`: "", "f", "h" or
-    "l"."""
+    """The value of a floating constant.
+
+    value: the value, rounded once, to double.
+    suffix: "", "f", "h" or "l".
+    exact: the exact value, as (numerator, denominator).
+    """
 
     value: float
     suffix: str
@@ -45,7 +56,7 @@ _HEX = re.compile(
     r"[pP](?P<exponent>[+-]?[0-9]+)(?P<suffix>[A-Za-z_]\w*)?\Z"
 )
 _INTEGER_SUFFIXES = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"}
-#: Longer numbers than this do not fit any type, and int() of them would be slow.
+#: Numbers with more digits fit no type, and int() would be slow for them.
 _MOST_DIGITS = 400
 _LARGEST_EXPONENT = 5000
 
@@ -127,7 +138,7 @@ _ESCAPE = re.compile(r"\\(?:x(?P<hex>[0-9a-fA-F]*)|(?P<oct>[0-7]{1,3})|(?P<char>
 
 
 def _bytes(text: str) -> bytes:
-    """Return the bytes between the quotes of a character or string constant."""
+    """Return the bytes between the quotes of a character or string constant. Raises LiteralError."""
     out, at, end = bytearray(), 1, len(text) - 1
     while at < end:
         if text[at] != "\\":
@@ -163,7 +174,7 @@ def _escape(match: re.Match[str], at: int) -> int:
 
 
 def decode_char(text: str) -> int:
-    """Return a character constant's value, an int; several characters are packed in clang's order."""
+    """Return the value of a character constant; several characters are packed in clang's order. Raises LiteralError."""
     content = _bytes(text)
     if not content:
         raise LiteralError("invalid-literal", "empty character constant")
@@ -176,7 +187,7 @@ def decode_char(text: str) -> int:
 
 
 def decode_string(texts: list[str]) -> bytes:
-    """Return adjacent string literals, each with its quotes, as one sequence of bytes without the final zero."""
+    """Return the bytes of adjacent string literals, each given with its quotes, without the final NUL."""
     return b"".join(_bytes(text) for text in texts)
 
 

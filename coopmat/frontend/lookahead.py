@@ -1,4 +1,4 @@
-"""What error recovery asks of a parse: which terminals could follow, and which brackets are open."""
+"""Queries of error recovery to the parser: which terminals could follow, and which brackets are open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPENERS = {closer: opener for opener, closer in CLOSERS.items()}
 
 
 class Lookahead:
-    """`Lookahead` answers questions about the state of a parse, and changes nothing."""
+    """Queries about the state of a parse that do not change the state."""
 
     def __init__(self, parser: Parser) -> None:
         self.parser = parser
@@ -24,7 +24,7 @@ class Lookahead:
         self.tokens = parser.tokens
 
     def fits(self, *terminals: str) -> bool:
-        """Return whether these terminals could follow in a row."""
+        """Return whether the parser would accept these terminals, one after the other."""
         tables = self.tables
         states = list(self.parser.states)
         for terminal in terminals:
@@ -60,11 +60,11 @@ class Lookahead:
         return token.type if token.type in (tk.INTEGER, tk.FLOAT, tk.CHAR, tk.STRING) else "UNKNOWN"
 
     def text(self, index: int) -> str:
-        """Return the text of a token, or "" past the last one."""
+        """Return the text of the token at `index`, or "" after the last token."""
         return self.tokens[index].value if index < len(self.tokens) else ""
 
     def open_brackets(self) -> list[Token]:
-        """Return the brackets that are open at this point, outermost first."""
+        """Return the brackets that are open in the parsed input, outermost first."""
         stack: list[Token] = []
         for value in self.parser.values:
             opener = value.opener if isinstance(value, ForHead) else value
@@ -77,7 +77,7 @@ class Lookahead:
         return stack
 
     def group_end(self, index: int) -> int:
-        """Return the index after the bracket that closes the one at `index`, or the end if none does."""
+        """Return the index after the bracket that closes the one at `index`, or the number of tokens if none does."""
         opener = self.tokens[index].value
         depth = 0
         for at in range(index, len(self.tokens)):

@@ -24,7 +24,7 @@ LONG_MAX 0x7fffffffffffffffL
 LONG_MIN (-0x7fffffffffffffffL-1)
 """
 
-# By the prefix of their names; then of their values.
+# Prefix of the macro names -> the values of `_LIMITS`, in the same order.
 _LIMITS = "DIG MANT_DIG MAX_10_EXP MAX_EXP MIN_10_EXP MIN_EXP RADIX MAX MIN EPSILON"
 _LIMITS_OF = {
     "FLT": "6 24 +38 +128 -37 -125 2 0x1.fffffep127f 0x1.0p-126f 0x1.0p-23f",
@@ -74,7 +74,7 @@ true 1
 false 0
 """
 
-# The values are those of the OpenCL headers for SPIR: of orders and types they are the host's own.
+# The values are those of the OpenCL headers for SPIR; those of channel orders and types equal the host's.
 _IMAGES = """
 __IMAGE_SUPPORT__ 1
 CLK_NORMALIZED_COORDS_FALSE 0
@@ -101,7 +101,7 @@ def _numbered(names: str, first: int) -> str:
     return "".join(f"CLK_{name} 0x{number:X}\n" for number, name in enumerate(names.split(), first))
 
 
-#: Name and decimal digits, exact beyond double precision (OpenCL C 3.0, section 6.15.2.2).
+#: Name -> decimal digits, beyond double precision (OpenCL C 3.0, section 6.15.2.2).
 _CONSTANTS = {
     "M_E": "2.71828182845904523536028747135266250",
     "M_LOG2E": "1.44269504088896340735992468100189214",
@@ -127,9 +127,9 @@ def _rows(text: str) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (line.partition(" ") for line in text.split("\n")) if name]
 
 
-#: Macros with a value that no option changes: ("NAME" or "NAME(parameters)", replacement).
+#: Macros that do not depend on options: ("NAME" or "NAME(parameters)", replacement).
 FIXED = _rows(_OTHERS + _INTEGER_LIMITS + _limits("FLT") + _FLOATS + _constants("_F", "f"))
-#: Only where the extension or feature is on.
+#: Extension or feature -> the macros that are defined only if it is enabled.
 CONDITIONAL = {
     IMAGES: _rows(_IMAGES + _numbered(_CHANNEL_ORDERS, 0x10B0) + _numbered(_CHANNEL_TYPES, 0x10D0)),
     "cl_khr_fp64": _rows(_limits("DBL") + _DOUBLES + _constants("", "")),

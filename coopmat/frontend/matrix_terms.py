@@ -1,4 +1,4 @@
-"""The language's matrix types in the terms of `coopmat.matrices`."""
+"""The conversion of the language's matrix types to those of `coopmat.matrices`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from functools import lru_cache
 from ..matrices.variants import COMPONENT_TYPES, MatrixType, Use
 from .types import CoopMatrixType
 
-#: By the name of the scalar type.
+#: Name of the scalar type in OpenCL C -> component type.
 COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.values()}
 
 
 @lru_cache(maxsize=1024)
 def matrix_type(matrix: CoopMatrixType) -> MatrixType:
-    """Return the matrix library's type for a type of the language."""
+    """Return the matrix library's type for a cooperative matrix type of the language."""
     return MatrixType(
         COMPONENTS[matrix.component.name], matrix.rows, matrix.columns, Use(int(matrix.use)), matrix.scope
     )

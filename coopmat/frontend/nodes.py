@@ -1,9 +1,8 @@
-"""The schema of the syntax tree and of the typed AST: it defines which fields of a node hold its children, and the
-traversals that follow from that.
+"""The schema of the syntax tree and of the typed AST: which fields hold child nodes, and generic traversals.
 
-A node is a dataclass, which `Schema` makes of its annotations. A field whose type is a node, or a list or tuple of
-nodes, holds children, in the order of the fields. A field whose type is a `Reference` does not: a name refers to its
-variable, which is a child of its declaration.
+A node is an instance of a dataclass, which `Schema` makes from the annotations of a class. If a field's type is a node
+class, or a list or tuple of nodes, the field holds children, in the order of the fields. A field of type `Reference`
+holds no child: a name refers to its variable, which is a child of the variable's declaration.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: object) -> Callable[[type], type]:
-        """Stand in for the decorator that `typing` has from Python 3.11 on; only type checkers use it."""
+        """Replace the decorator of the same name, which `typing` has from Python 3.11 on; only type checkers use it."""
         return lambda kind: kind
 
 
@@ -41,19 +40,23 @@ def _equal(self: object, other: object) -> bool:
 
 @dataclass_transform(field_specifiers=(field,))
 class Schema(type):
-    """`Schema` makes each kind of node a dataclass with slots. With `eq=False` a node is equal to itself only."""
+    """The metaclass of all node classes: it makes each class a dataclass with slots.
+
+    With `eq=False`, a node is equal to itself only.
+    """
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], *, eq: bool = True) -> Any:
         if "__slots__" not in namespace and eq:
             namespace |= {"__eq__": _equal, "__hash__": None}
         kind = super().__new__(cls, name, bases, namespace)
-        # `dataclass` makes the class again, with slots. It compiles the text of each method, which is most of what a
-        # short compilation would wait for: those that are alike for all kinds of nodes are here.
+        # `dataclass` makes the class again, with slots. It compiles the source of each method it adds, which would be
+        # most of the time of a short compilation. Methods that are alike for all node classes are therefore defined
+        # here.
         return kind if "__slots__" in namespace else dataclass(eq=False, repr=False, match_args=False, slots=True)(kind)
 
 
 class Node(metaclass=Schema, eq=False):
-    """A `Node` is a part of a tree; `span` is the place of its text."""
+    """A node of a tree; `span` is the place of its source text."""
 
     span: Span
 
@@ -80,13 +83,13 @@ def child_fields(kind: type[Node]) -> tuple[str, ...]:
 
 @cache
 def _node_names(module: str) -> frozenset[str]:
-    """Return the names that stand for kinds of nodes in the annotations of a module."""
+    """Return the names that denote node classes, or unions of them, in the annotations of a module."""
     kinds = {subclass.__name__ for subclass in _subclasses(Node)}
     return frozenset(kinds | {name for name, value in vars(sys.modules[module]).items() if _are_nodes(value)})
 
 
 def _are_nodes(value: object) -> bool:
-    """Return whether a value is an alias for several kinds of nodes, such as `Initializer`."""
+    """Return whether a value is a union of node classes, such as `Initializer`."""
     return isinstance(value, UnionType) and all(issubclass(kind, Node) for kind in value.__args__)
 
 
@@ -104,14 +107,15 @@ def children(node: Node) -> list[Node]:
         if isinstance(value, Node):
             child_nodes.append(value)
         elif value is not None:
-            # The parts of an aggregate are pairs of a position and a node.
+            # An aggregate's items are pairs of an index and a node.
             child_nodes += [item[1] if isinstance(item, tuple) else item for item in value]
     return child_nodes
 
 
 def walk(*roots: Node | None) -> Iterator[Node]:
-    """Yield the nodes of trees, each before its children."""
-    # An explicit stack, so that a chain of 20,000 operators is no deeper than one.
+    """Yield the nodes of the trees in pre-order."""
+    # An explicit stack instead of recursion, so that the recursion depth does not depend on the tree (a chain of 20,000
+    # operators).
     work = [root for root in reversed(roots) if root is not None]
     while work:
         node = work.pop()
@@ -120,8 +124,11 @@ def walk(*roots: Node | None) -> Iterator[Node]:
 
 
 def dump(root: Node, depth: int, head: Callable[[object], str | None]) -> Iterator[str]:
-    """Yield the lines of an indented tree. `head` returns the text of a node's own line; for a list of children it
-    returns the line that stands for all of them, or None if each has lines of its own."""
+    """Yield the lines of an indented tree.
+
+    `head` returns the text of a node's line. For a list of children, `head` returns one line for the whole list, or
+    None if each child has its own lines.
+    """
     work: list[tuple[int, str, object]] = [(depth, "", root)]
     while work:
         depth, label, value = work.pop()
@@ -137,7 +144,7 @@ def dump(root: Node, depth: int, head: Callable[[object], str | None]) -> Iterat
 
 
 def copied(node: Any, **changes: Any) -> Any:
-    """Return the node with other values of some fields: what dataclasses.replace does, at a fraction of its time."""
+    """Return a copy of the node with some fields changed, like dataclasses.replace, but in a fraction of the time."""
     cls: Any = type(node)
     result = cls.__new__(cls)
     for item in _field_names(cls):
@@ -151,8 +158,10 @@ def _field_names(cls: Any) -> tuple[str, ...]:
 
 
 def with_children(node: Any, new: list[Any], t: object) -> Any:
-    """Return the node with other children, in the order of `children`, and of type `t` (None: it has none). If nothing
-    changes, return the node itself."""
+    """Return the node with the children replaced by `new`, in the order of `children`, and its type by `t`.
+
+    `t` is None for a node without a type. If nothing changes, return the node itself; otherwise a copy.
+    """
     changes: dict[str, Any] = {} if t is None or t is node.type else {"type": t}
     rest = iter(new)
     for name in child_fields(type(node)):
@@ -162,7 +171,7 @@ def with_children(node: Any, new: list[Any], t: object) -> Any:
             if child is not value:
                 changes[name] = child
         elif value:
-            # The parts of an aggregate are pairs of a position and a node.
+            # An aggregate's items are pairs of an index and a node.
             items = [(item[0], next(rest)) if isinstance(item, tuple) else next(rest) for item in value]
             if any(a is not b for a, b in zip(items, value, strict=True)):
                 changes[name] = items

@@ -1,11 +1,11 @@
-"""An LALR(1) parser over the tables of `opencl_c.lark`: it turns tokens into the AST.
+"""The LALR(1) parser over the tables of `opencl_c.lark`: it builds the AST from tokens.
 
-The parser runs its own loop, because it must decide for each name whether it is a type in the scopes that are open at
-that point, and because it continues after errors (`recovery`). Its depth of recursion does not depend on the input.
+lark's parser is not used for two reasons: the parser must decide for each name whether the name is a type in the open
+scopes, and it continues after errors (`recovery`). Its recursion depth does not depend on the input.
 
-lark makes the tables, which the cache keeps as JSON, so that lark is rarely imported. A table that is missing, damaged,
-of another grammar or cannot be written is made again. The version of lark that made a table does not matter: the
-grammar has one table, and the order of its states is ours.
+lark makes the tables. The cache keeps them as JSON, so that lark is rarely imported. Tables that are missing, damaged,
+of another grammar, or that could not be written, are made again. The version of lark does not matter: the tables follow
+from the grammar, and this module numbers the states.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .declarations import Builder
 from .tokens import Token, TokenStream
 from .words import TERMINALS
 
-#: How deep anything may nest: brackets, statements, unary operators, declarators.
+#: The deepest allowed nesting of brackets, statements, unary operators and declarators.
 DEEPEST = 256
 
 _LITERALS = {tk.INTEGER: "INTEGER", tk.FLOAT: "FLOAT", tk.CHAR: "CHAR", tk.STRING: "STRING", tk.PRAGMA: "PRAGMA"}
-#: Symbols that open a level: what is parsed after them becomes a child of what they begin.
+#: Symbols that open a nesting level: the symbols parsed after one become a child of the construct that it begins.
 _NESTING = {
     *("LPAR", "LSQB", "LBRACE", "block_open", "for_open", "QMARK", "COLON", "DO", "EQUAL", "COMPOUND_ASSIGN"),
     *("STAR", "AMPERSAND", "PLUS", "MINUS", "UNARY", "INCREMENT", "SIZEOF"),
@@ -37,7 +37,10 @@ _NESTING = {
 
 
 class Parser:
-    """A `Parser` is one parse. `states` and `values` are the LALR stacks; `states` is longer by one."""
+    """One run of the parser.
+
+    `states` and `values` are the LALR stacks; `states` has one element more.
+    """
 
     def __init__(self, stream: TokenStream, diagnostics: Diagnostics) -> None:
         self.tables = tables = load_tables()
@@ -49,19 +52,19 @@ class Parser:
         self.values: list[Any] = []
         self.scopes = Scopes()
         self.builder = Builder(self.scopes, self.states, self.values)
-        # Each rule with what makes its value; None where that is the one symbol's.
+        # Rule -> (nonterminal, number of symbols, action). If the action is None, the rule has one symbol and keeps its
+        # value.
         self.rules = [
             (origin, size, getattr(self.builder, name) if name else None) for origin, size, name in tables.rules
         ]
         self.check_depth_at = DEEPEST
-        # Tokens are parsed up to here.
+        # Parsing stops before the token with this index.
         self.limit = len(self.tokens)
 
     # --- the loop ---
 
     def advance(self, index: int) -> tuple[int, str]:
-        """Parse from a token on, up to the first one that does not fit; return its index and terminal. END is past the
-        last."""
+        """Parse from the token at `index` to the first one that does not fit; return its index and terminal, or END."""
         tables, states, values, rules = self.tables, self.states, self.values, self.rules
         actions, gotos, defaults = tables.actions, tables.gotos, tables.defaults
         words, possible_types, tokens = self.words, self.scopes.possible_types, self.tokens
@@ -111,7 +114,7 @@ class Parser:
         return self.limit, END
 
     def reduce(self, rule: int) -> None:
-        """Make one reduction, outside the fast loop."""
+        """Reduce by one rule, outside the fast loop."""
         origin, size, method = self.rules[rule]
         if method is None:
             self.states[-1] = self.tables.gotos[self.states[-2]][origin]
@@ -142,9 +145,9 @@ class Parser:
             self.reduce(rule)
 
     def classify(self, index: int) -> str:
-        """Return the terminal of a name that is a type in some scope: TYPE_NAME if it is a type at this point."""
-        # Rules that end whether or not the name is a type end now, and with them their scopes: `for (...) if (a) b; T
-        # x;`.
+        """Return the terminal of a name that is a type in some scope: TYPE_NAME if it is a type in the open scopes."""
+        # If a rule is to be reduced for a type as well as for an identifier, reduce it first: the reduction may close
+        # scopes, as after `for (...) if (a) b; T x;`.
         while True:
             row = self.tables.actions[self.states[-1]]
             action = row.get("TYPE_NAME")
@@ -154,10 +157,11 @@ class Parser:
         if not self.scopes.is_type(self.tokens[index].value):
             return "IDENTIFIER"
         if action is None:
-            # A declarator, member, tag or label of that name; but a type is no operand.
+            # The name is that of a declarator, member, tag or label, unless an operand is expected, which cannot be a
+            # type.
             return "TYPE_NAME" if "INTEGER" in row else "IDENTIFIER"
         following = self.tokens[index + 1].value if index + 1 < len(self.tokens) else ""
-        # A label may be called as a type is; a bit-field of that type stands where no name could.
+        # A label may have the name of a type; for a bit-field of that type, an identifier would not fit.
         return "IDENTIFIER" if following == ":" and "IDENTIFIER" in row else "TYPE_NAME"
 
     def check_depth(self, token: Token) -> None:
@@ -170,8 +174,10 @@ class Parser:
     # --- the whole ---
 
     def preamble(self, preamble: Preamble) -> int:
-        """Take over what a known preamble declares, or write down what this one does; return the number of its tokens
-        that are parsed."""
+        """Restore the declarations of a known preamble, or parse and record a new one.
+
+        Return the index of the first token that is not parsed yet.
+        """
         scopes = self.scopes
         if preamble.known is not None:
             scopes.names[0].update(preamble.known.parser["names"])
@@ -185,7 +191,7 @@ class Parser:
         self.limit, findings = preamble.tokens, len(self.diagnostics.items)
         index, terminal = self.advance(0)
         self.limit = len(self.tokens)
-        # Whole declarations: a list of them is all that there is.
+        # The preamble consists of whole declarations if the value stack holds only the list of them.
         is_whole = terminal == END and len(self.states) == 2 and len(scopes.names) == 1
         if is_whole and not self.diagnostics.has_errors:
             preamble.declarations = len(self.values[0])
@@ -198,7 +204,7 @@ class Parser:
         return index
 
     def run(self, preamble: Preamble | None = None) -> list[Any]:
-        """Return all external declarations that could be parsed."""
+        """Return all external declarations that could be parsed; report errors and stray semicolons."""
         from .recovery import Recovery
 
         recovery = Recovery(self)
@@ -217,16 +223,15 @@ class Parser:
         while self.states[-1] != self.tables.accept:
             self.reduce(~self.tables.actions[self.states[-1]][END])
         for span in self.builder.semicolons:
-            self.diagnostics.warning("extra-semi", "this ';' belongs to nothing", span)
+            self.diagnostics.warning("extra-semi", "this ';' is not part of any declaration", span)
         declarations: list[Any] = self.values[-1]
         return declarations
 
 
 def parse(stream: TokenStream, diagnostics: Diagnostics, preamble: Preamble | None = None) -> ast.TranslationUnit:
-    """Return the AST of a translation unit, without the declarations of a known preamble. Errors go to `diagnostics`,
-    and faulty declarations are omitted.
+    """Return the AST of a translation unit, without the declarations of a known preamble.
 
-    Raises TooManyErrors as the collector does.
+    Errors go to `diagnostics`, and faulty declarations are omitted. Raises TooManyErrors if the diagnostics do.
     """
     end = stream.end
     if not stream.tokens:
@@ -246,12 +251,16 @@ END = "$END"
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """`Tables` are the parser's tables. Per state, `actions` maps a terminal to a state to shift to (>= 0) or to ~rule
-    to reduce by.
+    """The parser's tables.
 
-    `gotos` maps a nonterminal to the next state. `defaults` is the rule of a state that can only reduce, or -1: such
-    reductions run before the next token is looked at. A rule is (nonterminal, size, builder method; "" keeps its one
-    value). `words` maps a literal's text to its terminal; `entering` names the symbol that leads into each state.
+    actions: for each state, terminal -> state to shift to (>= 0), or ~rule to reduce by.
+    gotos: for each state, nonterminal -> next state.
+    defaults: for each state, the rule if the state can only reduce, else -1. Such a reduction runs before the next
+      token is read.
+    rules: (nonterminal, number of symbols, builder method); for the method "", the rule keeps the value of its one
+      symbol.
+    words: text of a literal -> its terminal.
+    entering: for each state, the symbol that leads into it.
     """
 
     actions: list[dict[str, int]]
@@ -266,7 +275,7 @@ class Tables:
 
 @lru_cache(maxsize=1)
 def load_tables() -> Tables:
-    """Return the tables, from the cache or from the grammar; they are loaded once per process."""
+    """Return the tables, from the cache or made from the grammar; they are loaded once per process."""
     text = GRAMMAR.read_text(encoding="utf-8")
     key = key_of({"kind": "grammar", "format": _FORMAT, "text": text})
 
@@ -289,7 +298,7 @@ def _make_tables(text: str) -> dict[str, Any]:
     from lark.parsers.lalr_analysis import Shift
 
     class NoLexer(Lexer):
-        """`NoLexer` replaces lark's lexer, since only the tables are used."""
+        """A replacement for lark's lexer, which is not needed, since only the tables are used."""
 
         def __init__(self, conf: object) -> None:
             pass
@@ -330,7 +339,10 @@ def _make_tables(text: str) -> dict[str, Any]:
 
 
 def _numbered(states: Any, start: Any, shift: Any) -> dict[Any, int]:
-    """Number lark's states in the order of a walk from the start, since their own order changes from run to run."""
+    """Return a number for each of lark's states, in the order of a traversal from the start state.
+
+    lark's own order of states varies from run to run.
+    """
     numbers = {start: 0}
     for state in (order := [start]):
         for _, (kind, target) in sorted(states[state].items(), key=lambda entry: str(entry[0])):

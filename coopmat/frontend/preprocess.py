@@ -1,8 +1,7 @@
-"""The preprocessor: it turns source text into a stream of tokens with exact positions, and processes directives,
-includes and macros.
+"""The preprocessor: it turns source text into tokens with exact positions, and handles directives and macros.
 
-It prints nothing, and reports malformed input only by diagnostics. Each of its limits has its own error: a physical
-line of 65,535 characters, 200 nested includes, 10,000 included files, and the budgets of macros.
+It prints nothing, and reports malformed input only as diagnostics. Each limit has a separate error: a physical line of
+65,535 characters, 200 nested includes, 10,000 included files, and the budgets of macros.
 """
 
 from __future__ import annotations
@@ -33,13 +32,19 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
 class _Stop(Exception):
-    """Raised when a limit is exceeded: preprocessing stops with the tokens so far."""
+    """An exception for an exceeded limit: preprocessing stops with the tokens so far."""
 
 
 @dataclass(slots=True)
 class _File:
-    """A `_File` is a file that is being read; `shift` and `presumed` are the values of the last #line, `regions` those
-    of all."""
+    """A file that is being read.
+
+    parts: the rest of the file as (whether the tokens are a directive, tokens).
+    conditions: the open conditions.
+    shift, presumed: the line offset and the file name that the last #line set.
+    regions: the effects of all #line directives.
+    switches: (physical line, whether the text after it is compiled).
+    """
 
     source: SourceFile
     scanner: tk.Scanner
@@ -48,7 +53,6 @@ class _File:
     shift: int = 0
     presumed: str | None = None
     regions: list[Region] = field(default_factory=list)
-    # Physical lines after which text counts, or does not.
     switches: list[tuple[int, bool]] = field(default_factory=list)
 
     def presumed_line(self, line: int) -> tuple[str, int]:
@@ -66,13 +70,14 @@ class _Driver(Conditionals):
         self.pending: list[Token] = []
         self.stack: list[_File] = []
         self.enabled = True
-        # A file with #pragma once -> its identity: two names may be links to one file.
+        # Name of a file with #pragma once -> identity of the file, since two names may be links to one file.
         self.once_files: dict[str, str] = {}
         self.includes = 0
         self.complete = True
         self.dependencies: list[str] = []
         self.absent: list[str] = []
-        # Of the main file, until it has been read; and what could be kept of it.
+        # The length of the main file's preamble in characters, until the preamble has been read; and the preamble to
+        # record.
         self.preamble_length: int | None = None
         self.preamble: Preamble | None = None
         self.macros_at_start: dict[str, Macro] = {}
@@ -97,7 +102,7 @@ class _Driver(Conditionals):
 
     def run(self) -> None:
         try:
-            # Not recursive: an include chain of 200 files must not lean on Python's stack.
+            # A loop instead of recursion: a chain of 200 includes must not exhaust Python's stack.
             while self.stack:
                 part = next(self.stack[-1].parts, None)
                 if part is None and self.preamble_length is not None and len(self.stack) == 1:
@@ -111,7 +116,7 @@ class _Driver(Conditionals):
             self.complete = False
 
     def end_preamble(self) -> None:
-        """Go on with the main file after its preamble."""
+        """Continue with the main file after its preamble, and record the state if a preamble is to be recorded."""
         file, at = self.stack[-1], self.preamble_length
         self.flush()
         self.preamble_length = None
@@ -196,7 +201,7 @@ class _Driver(Conditionals):
             self.error("unexpected-character", f"unexpected character '{spelling}'", token.span)
 
     def pragma_operators(self) -> None:
-        """Replace `_Pragma("text")` by the token that `#pragma text` becomes."""
+        """Replace each `_Pragma("text")` by the token that `#pragma text` becomes."""
         out = self.out
         if not any(token.value == "_Pragma" for token in out):
             return
@@ -308,7 +313,7 @@ class _Driver(Conditionals):
             self.enter(source)
 
     def expand_directive(self, tokens: list[Token]) -> list[Token]:
-        """Return the arguments of a directive, macro-expanded."""
+        """Return the macro-expanded arguments of a directive."""
         saved, self.out = self.out, []
         self.pending = tokens
         try:
@@ -329,7 +334,7 @@ class _Driver(Conditionals):
             rest = [rest[0], *self.expand_directive(rest[1:])]
         text, span = tk.spelled(rest), name.span.to(rest[-1].span)
         if not self.diagnostic_pragma(text, span):
-            # Into the pending text, so that it keeps its place among the tokens.
+            # The pragma is appended to the pending text, so that it keeps its position among the tokens.
             self.pending.append(Token(tk.PRAGMA, text, span))
 
     def diagnostic_pragma(self, text: str, span: Span) -> bool:
@@ -356,7 +361,7 @@ class _Driver(Conditionals):
         self.line_marker(rest)
 
     def line_marker(self, rest: list[Token]) -> None:
-        """Process `#line 12 "file"`, or a marker `# 12 "file" flags` as -E prints it."""
+        """Process `#line 12 "file"`, or a line marker `# 12 "file" flags` as -E prints."""
         number = rest[0].value
         if not number.isdigit() or len(number) > 10 or not 0 < int(number) < 1 << 31:
             self.error("invalid-line", "#line takes a positive line number", rest[0].span)
@@ -394,10 +399,10 @@ def preprocess(
     diagnostics: Diagnostics,
     preamble: Preamble | None = None,
 ) -> TokenStream:
-    """Return the tokens of a source text called `name`, whose directory is searched for quoted includes; those after
-    the preamble, if that is known.
+    """Return the tokens of a source text; if the preamble is known, only the tokens after it.
 
-    Every text that is read is added to `diagnostics.sources`. Raises TooManyErrors as the collector does.
+    `name` is the name of the source, in whose directory quoted includes are searched first. Every text that is read is
+    added to `diagnostics.sources`. Raises TooManyErrors if the diagnostics do.
     """
     opened = open_source(source, name, False, diagnostics)
     if opened is None:
@@ -434,7 +439,7 @@ def preprocess(
 
 
 def define_option(driver: _Driver, macro: str, value: str) -> None:
-    """Define a macro of the command line; errors in it have no location in a file."""
+    """Define a macro of the command line; errors in its definition have no source location."""
     name = macro.partition("(")[0]
     if _NAME.match(name) and name not in _RESERVED:
         with suppress(InvalidMacro):

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class PreprocessOptions:
-    """`PreprocessOptions` are the command line's options for the preprocessor.
+    """The command line's options for the preprocessor.
 
-    `defines` are ("NAME" or "NAME(parameters)", replacement); `includes` are the files of -include;
-    `extensions` maps the names in -cl-ext to their values, "all" included; `virtual_files` are includes held in memory,
-    looked up by exact name before any directory.
+    defines: ("NAME" or "NAME(parameters)", replacement).
+    includes: the files of -include.
+    extensions: name in -cl-ext ("all" included) -> whether it is enabled.
+    virtual_files: name -> text of an include held in memory; a name is looked up here before any directory is searched.
     """
 
     defines: tuple[tuple[str, str], ...] = ()

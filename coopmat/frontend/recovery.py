@@ -1,9 +1,11 @@
-"""Error recovery of the parser. For a token that does not fit it reports an error and, if a change of one token
-repairs it, makes that change; otherwise it resumes later.
+"""The parser's error recovery.
 
-A repair (a missing `;`, `)` or `]`, a bracket too many, an unknown type) keeps what was parsed. Otherwise the stacks
-are cut back to where ERROR fits (an external declaration, a struct member, a statement) and tokens are skipped to its
-end. Every call consumes a token or makes the next one fit, so that time is linear in the input.
+For a token that does not fit, an error is reported. If the change of one token repairs the input, that change is made,
+and everything parsed so far is kept. Repairs are a missing `;`, `)` or `]`, a surplus bracket, or an unknown type.
+
+Otherwise the stacks are cut back to a state in which ERROR fits: in an external declaration, a struct member or a
+statement. Tokens are then skipped up to the end of that construct. Every call consumes a token or makes the next token
+fit, so that the time is linear in the input.
 """
 
 from __future__ import annotations
@@ -27,16 +29,15 @@ if TYPE_CHECKING:
 _CLOSING_TERMINALS = {")": "RPAR", "]": "RSQB", "}": "RBRACE"}
 _ASSEMBLY = ("asm", "__asm", "__asm__")
 _ASSEMBLY_WORDS = ("volatile", "__volatile", "__volatile__", "goto", "inline")
-#: A name followed by one of these was meant as a variable, not as a type.
+#: If one of these follows an unknown name, the name was meant as a variable, not as a type.
 _AFTER_VARIABLE = frozenset({"=", ";", ",", ")", "[", "(", ":", "{", "}"})
-#: The construct that may be expected: the terminal that indicates it, and the words. The first, if no other is
-#: possible,
+#: Expected constructs, tried in order: (terminal that indicates the construct, error code, description).
 _FIRST_EXPECTED = (
     ("INTEGER", "expected-expression", "an expression"),
     ("STORAGE", "expected-declaration", "a declaration"),
     ("IDENTIFIER", "expected-identifier", "a name"),
 )
-#: then, where no closing bracket and no `;` is.
+#: Tried if none of those fits, nor a closing bracket or `;`: (terminal, description).
 _LAST_EXPECTED = (
     ("COLON", "':'"),
     ("LPAR", "'('"),
@@ -46,24 +47,24 @@ _LAST_EXPECTED = (
     ("STRING", "a string"),
     ("COMMA", "','"),
 )
-#: What `[[clang::name]]` has before the name.
+#: The tokens before the name in `[[clang::name]]`.
 _ATTRIBUTE_PREFIX = ("clang", "gnu", ":")
 #: If one of these terminals fits after a comma, the comma separates the entries of a list.
 _AFTER_LIST_COMMA = ("STORAGE", "TYPE_WORD", "RBRACE")
-#: Near names are looked for this often only: it is slow, and they help in the first errors.
+#: Spelling suggestions are slow, so they are limited to the first errors, where they help most.
 _MOST_SUGGESTIONS = 50
 
 
 class Recovery(Lookahead):
-    """`Recovery` handles the errors of one parse."""
+    """The error recovery of one parse."""
 
     def __init__(self, parser: Parser) -> None:
         super().__init__(parser)
         self.diagnostics = parser.diagnostics
         self.errors = 0
-        #: The token at which something was mended last: the same place is not reported twice.
+        #: Index of the token at which the input was last repaired: no second error is reported there.
         self.mended_at = -1
-        #: The index at which it last resumed without taking a token, and the depth of the stack then.
+        #: Index at which parsing last resumed without consuming a token, and the stack depth at that time.
         self.resumed_at, self.resumed_in = -1, 0
 
     def recover(self, index: int, terminal: str) -> int:
@@ -95,11 +96,13 @@ class Recovery(Lookahead):
         self.errors += 1
         self.diagnostics.error(code, message, span, **details)
 
-    # --- mending ---
+    # --- repairs ---
 
     def rewrite_standard_attribute(self, index: int) -> int | None:
-        """Replace `[[name(...)]]`, whose first or second `[` does not fit, by `__attribute__((name(...)))` in the
-        tokens; return the index at which to continue."""
+        """Replace `[[name(...)]]`, whose first or second `[` does not fit, by the tokens `__attribute__((name(...)))`.
+
+        Return the index at which to continue, or None if there is no such attribute.
+        """
         tokens, values, states = self.tokens, self.parser.values, self.parser.states
         start = index
         if self.text(index + 1) != "[" and index and values and values[-1] is tokens[index - 1]:
@@ -123,7 +126,10 @@ class Recovery(Lookahead):
         return start
 
     def foreign_qualifier(self, index: int) -> int | None:
-        """Remove a qualifier of another language, which may have been parsed as an expression."""
+        """Remove a qualifier of another language, which may have been parsed as an expression.
+
+        Return the index at which to continue, or None if there is no such qualifier.
+        """
         token = self.tokens[index]
         if token.type == tk.ID and token.value in QUALIFIERS and self.fits("TYPE_NAME"):
             self.report_qualifier(token)
@@ -143,7 +149,7 @@ class Recovery(Lookahead):
         self.error("unknown-type", message, token.span, notes=[equivalent.note()], fixits=fixits)
 
     def unknown_type(self, index: int) -> int | None:
-        """Repair a name where a type belongs."""
+        """Accept an unknown name as a type if a type fits; return the index at which to continue, or None."""
         token = self.tokens[index]
         following = self.text(index + 1) or ";"
         if not self.fits("TYPE_NAME"):
@@ -166,7 +172,7 @@ class Recovery(Lookahead):
         self.error("missing-type", message, token.span)
 
     def name_that_begins_a_statement(self, index: int) -> Token | None:
-        """Return the name before the token at `index` if it was parsed as the begin of an expression statement."""
+        """Return the name before the token at `index` if it was parsed as the beginning of an expression statement."""
         values, states = self.parser.values, self.parser.states
         before = self.tokens[index - 1] if index else None
         if before is None or before.type != tk.ID or not values or values[-1] is not before:
@@ -175,7 +181,10 @@ class Recovery(Lookahead):
         return before if "IF" in row and "TYPE_NAME" in row else None
 
     def unknown_type_before(self, index: int) -> int | None:
-        """Repair `foo x` in a block, whose first name was parsed as an expression."""
+        """Repair `foo x` in a block, whose first name was parsed as an expression, by taking `foo` as a type.
+
+        Return the index at which to continue, or None.
+        """
         before = self.name_that_begins_a_statement(index)
         if before is None:
             return None
@@ -196,19 +205,22 @@ class Recovery(Lookahead):
             notes = [Note(f"did you mean '{near}'?")] if near else _foreign(name)
             fixits = [FixIt(token.span, near)] if near else []
             self.error("unknown-type", f"unknown type name '{_shown(token)}'", token.span, notes=notes, fixits=fixits)
-        # Said once; from here on it is a type.
+        # Each unknown type is reported once: from here on, the name is a type.
         self.parser.scopes.names[0][name] = True
         self.parser.scopes.possible_types.add(name)
 
     def nearest(self, name: str) -> str | None:
-        """Return a type or keyword that is spelled similarly to an unknown type."""
+        """Return the type or keyword with the most similar spelling, or None."""
         if self.errors > _MOST_SUGGESTIONS or len(name) > 40:
             return None
         words = [word for word, terminal in TERMINALS.items() if word.isidentifier() and terminal != "UNSUPPORTED"]
         return next(iter(difflib.get_close_matches(name, words + self.parser.scopes.all_types(), 1, 0.75)), None)
 
     def unsupported(self, index: int, terminal: str) -> int | None:
-        """Report parts of the language that are recognised but not supported."""
+        """Report a recognised but unsupported part of the language.
+
+        Return the index at which to continue, or None if the token begins no such part.
+        """
         token = self.tokens[index]
         following = self.text(index + 1)
         if token.value in _ASSEMBLY and following in (*_ASSEMBLY_WORDS, "("):
@@ -227,10 +239,12 @@ class Recovery(Lookahead):
         return self.resume(index)
 
     def inline_assembly(self, index: int) -> int:
-        """Skip inline assembly in a statement, a declaration, or the name of a declarator; the rest parses without
-        it."""
+        """Report and skip inline assembly in a statement, a declaration or a declarator.
+
+        Return the index after it; the rest of the construct is parsed as if it were absent.
+        """
         token = self.tokens[index]
-        notes = [Note("SPIR-V has none: call a builtin function, or leave it to other compilers by #ifndef __SPIRV__")]
+        notes = [Note("SPIR-V has no assembly: call a builtin function, or exclude this by #ifndef __SPIRV__")]
         self.error("not-supported", "inline assembly is not supported", token.span, notes=notes)
         at = index + 1
         while self.text(at) in _ASSEMBLY_WORDS:
@@ -240,7 +254,7 @@ class Recovery(Lookahead):
         return end + (alone and self.text(end) == ";")
 
     def insert(self, index: int, terminal: str) -> int | None:
-        """Insert the `;`, `)` or `]` that makes the token fit."""
+        """Insert the missing `;`, `)` or `]` that makes the token fit; return `index`, or None if nothing helps."""
         if not index or (self.tokens[index].value == "{" and self.after_function_declarator()):
             return None
         token, before = self.tokens[index], self.tokens[index - 1]
@@ -282,7 +296,7 @@ class Recovery(Lookahead):
         )
 
     def delete(self, index: int) -> int | None:
-        """Delete a closing bracket that closes nothing, or an `else` whose `if` was lost."""
+        """Delete an unmatched closing bracket, or an `else` without its `if`; return the next index, or None."""
         token = self.tokens[index]
         if token.value == "else" and self.fits("IF"):
             if not self.errors:
@@ -296,7 +310,7 @@ class Recovery(Lookahead):
         if token.value == "}" or self.fits(self.terminal(index + 1)):
             if token.value == "}" and not self.fits("ERROR"):
                 return None
-            self.error("unmatched-bracket", f"'{token.value}' closes nothing", token.span)
+            self.error("unmatched-bracket", f"'{token.value}' has no matching '{opener}'", token.span)
             return index + 1
         return None
 
@@ -339,15 +353,18 @@ class Recovery(Lookahead):
         token = self.tokens[index]
         following = self.text(index + 1)
         if following == "(" and self.terminal(index) in ("TYPE_NAME", "TYPE_WORD"):
-            return [Note(f"a value of a type is made with ({token.value})(...)")]
+            return [Note(f"to make a value of the type, write ({token.value})(...)")]
         return []
 
     # --- resuming ---
 
     def resume(self, index: int) -> int:
-        """Cut the stacks back to where ERROR fits and skip the tokens that belong to it."""
+        """Cut the stacks back to a state in which ERROR fits and skip the tokens of the broken construct.
+
+        Return the index at which to continue.
+        """
         states, values = self.parser.states, self.parser.values
-        # Twice at one token: what it resumed in last time does not take the token either.
+        # If recovery resumed at this token before, the construct in which it resumed does not accept the token either.
         keep = self.resumed_in - 1 if index == self.resumed_at else len(states)
         while self.tables.actions[states[keep - 1]].get("ERROR", -1) < 0:
             keep -= 1
@@ -374,8 +391,10 @@ class Recovery(Lookahead):
         self.parser.scopes.unwind(keep)
 
     def skip(self, index: int, parentheses: int, braces: int, in_for: bool, statement: bool, external: bool) -> int:
-        """Return the index after the broken part: past its `;` or closing brace, or at a brace of an outer
-        construct."""
+        """Return the index after the broken construct.
+
+        The construct ends after its `;` or closing brace, or before a brace of an outer construct.
+        """
         tokens = self.tokens
         for at in range(index, len(tokens)):
             token = tokens[at]
@@ -399,11 +418,11 @@ class Recovery(Lookahead):
         return len(tokens)
 
     def at_end(self) -> None:
-        """Handle an input that ends inside a construct."""
+        """Report an input that ends inside a construct."""
         end = self.parser.stream.end
         brackets = self.open_brackets()
         if not self.parser.stream.complete:
-            # The missing text has been reported already.
+            # The cause of the missing text has been reported already.
             pass
         elif brackets:
             closer = CLOSERS[brackets[-1].value]
@@ -423,7 +442,7 @@ class Recovery(Lookahead):
         self.parser.shift("SEMICOLON", Token(tk.PUNCTUATOR, ";", place))
 
     def abandon(self) -> None:
-        """Keep the finished external declarations only."""
+        """Keep only the external declarations that are complete."""
         if self.fits(lalr.END):
             return
         self.cut(2)
@@ -442,7 +461,7 @@ def _here(opener: Token, what: str) -> list[Label]:
 
 
 def _foreign(name: str) -> list[Note]:
-    """Return a note about the equivalent here of a name of another system."""
+    """Return a note about the equivalent of a foreign name, or no note."""
     equivalent = TYPES.get(name) or NAMES.get(name)
     return [equivalent.note()] if equivalent else []
 

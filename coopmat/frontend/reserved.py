@@ -1,4 +1,4 @@
-"""The names that a device's compiler, LLVM or the matrix library may define, beside the user's."""
+"""The names that a device's compiler, LLVM or the matrix library may define, which users' names may collide with."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ..features import TABLE
 from . import builtins, macros
 from .words import TERMINALS, TYPE_NAMES
 
-#: Every function, record and macro that a text of the matrix library defines has a name that begins so, in either case.
+#: The prefix, in upper or lower case, of all functions, records and macros of the matrix library's texts.
 LIBRARY_PREFIX = "cm_"
 
 
 class LibraryName(str):
-    """The file name of a text of the matrix library. A user's file of the same name has another type."""
+    """The file name of a text of the matrix library; its class distinguishes it from a user's file of the same name."""
 
     __slots__ = ()
 
@@ -34,10 +34,10 @@ def is_library(name: str) -> bool:
 
 
 def is_word(name: str) -> bool:
-    """Return whether a compiler may have a keyword, a type or a macro of the name."""
+    """Return whether a compiler may have a keyword, a type or a macro with this name."""
     return name in _WORDS or _OF_IMPLEMENTATION.match(name) is not None
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether a compiler may have a word or a builtin function of the name."""
+    """Return whether a compiler may have a keyword, type, macro or builtin function with this name."""
     return is_word(name) or builtins.find(name) is not None

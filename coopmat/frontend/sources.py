@@ -1,4 +1,4 @@
-"""Source files: reading bytes, and decoding them to texts that can be scanned. Errors become diagnostics."""
+"""Source files: reading bytes and decoding them to text. Errors become diagnostics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOO_LONG = re.compile(f"[^\n]{{{LONGEST_LINE + 1}}}")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A `SourceFile` is a text and its name in spans; `virtual` if it was never on disk."""
+    """A source text and its name in spans; `virtual` texts have no file."""
 
     name: str
     text: str
@@ -26,8 +26,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A `Region` is a use of #line: physical line `physical` and those after it are lines of `name` from line `line`
-    on."""
+    """The effect of a #line: from physical line `physical` on, lines are those of file `name` from line `line` on."""
 
     name: str
     line: int
@@ -42,7 +41,10 @@ class IncludeOptions(Protocol):
 
 
 def open_source(data: str | bytes, name: str, virtual: bool, diagnostics: Diagnostics) -> SourceFile | None:
-    """Decode and register a text; return None, after an error, if it cannot be scanned. Raises Exceeded."""
+    """Decode a text and register it for diagnostics.
+
+    Return None, after an error, if the text cannot be scanned. Raises Exceeded if it is too long.
+    """
     problem: int | None = None
     if len(data) > budgets.limit("source-bytes"):
         raise budgets.Exceeded("source-bytes", name)
@@ -90,9 +92,9 @@ def find_include(
     place: Span | None,
     absent: list[str],
 ) -> SourceFile | None:
-    """Look for an include: in memory, beside the including file (`directory`, quoted only), then under -I.
+    """Search an include: in memory, in `directory` (that of the including file; None for <...>), then under -I.
 
-    Return None, after an error at `place`, if none can be read. Names without a file are added to `absent`.
+    If no file can be read, report an error at `place` and return None. Paths that do not exist are added to `absent`.
     """
     if target in options.virtual_files:
         return open_source(options.virtual_files[target], target, True, diagnostics)
@@ -120,14 +122,17 @@ def find_include(
 
 
 def _read(path: str) -> bytes:
-    """Read a file. Raises OSError, and Exceeded before it allocates memory for a file that is too large."""
+    """Read a file.
+
+    Raises OSError, or Exceeded, before memory is allocated, if the file is too large.
+    """
     data = file_table.read(path, budgets.limit("source-bytes"))
     if data is None:
         raise budgets.Exceeded("source-bytes", f"'{path}'")
     return data
 
 
-#: Lines made in all to show text at presumed places: `#line` may name any number.
+#: The most lines in all that are made to show text at presumed places: `#line` may set any line number.
 _MOST_PRESUMED = 1_000_000
 
 

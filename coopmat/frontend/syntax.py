@@ -1,7 +1,7 @@
-"""The abstract syntax of OpenCL C as the parser produces it: without types, and with names that are not resolved.
+"""The abstract syntax of OpenCL C as the parser produces it: without types, and with unresolved names.
 
-Every node has the `Span` of its source text. Declarators are flat: `modifiers` lists what is applied to the name,
-reading outwards, so `int *a[3]` has [ArrayModifier, PointerModifier].
+Every node has the `Span` of its source text. Declarators are flat: `modifiers` lists the modifiers of the name, reading
+outwards, so that `int *a[3]` has [ArrayModifier, PointerModifier].
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class CharLiteral(Expression):
 
 
 class StringLiteral(Expression):
-    """Adjacent literals, to be concatenated by the reader of `texts` (each with its quotes)."""
+    """Adjacent string literals; `texts` are their spellings, quotes included, in order."""
 
     texts: list[str]
 
@@ -42,8 +42,10 @@ class Identifier(Expression):
 
 
 class Paren(Expression):
-    """Parentheses, which are a node because `(float4)(a, b, c, d)` is a vector literal and not a cast of a comma
-    expression."""
+    """A parenthesized expression.
+
+    It is a node because `(float4)(a, b, c, d)` is a vector literal and not a cast of a comma expression.
+    """
 
     inner: Expression
 
@@ -70,7 +72,7 @@ class Binary(Expression):
 
 
 class Assign(Expression):
-    """`=` or a compound assignment; `op` is spelled with its `=`."""
+    """An assignment; `op` is `=` or the spelling of a compound assignment, such as `+=`."""
 
     op: str
     op_span: Span
@@ -109,7 +111,7 @@ class Subscript(Expression):
 
 
 class Member(Expression):
-    """`base.name`, or `base->name` where `arrow`; also vector swizzles."""
+    """A member or a vector swizzle: `base.name`, or, if `arrow`, `base->name`."""
 
     base: Expression
     name: str
@@ -128,21 +130,21 @@ class CompoundLiteral(Expression):
 
 
 class SizeOf(Expression):
-    """`sizeof`, `_Alignof`, `vec_step` of a type or an unevaluated expression; `op` is the keyword."""
+    """`sizeof`, `_Alignof` or `vec_step` of a type or an unevaluated expression; `op` is the keyword."""
 
     op: str
     operand: Expression | TypeName
 
 
 class Association(Node):
-    """`type: value` in a generic selection; `default: value` where there is no type."""
+    """An association `type: value` in a generic selection; `type_name` is None for `default: value`."""
 
     type_name: TypeName | None
     value: Expression
 
 
 class GenericSelection(Expression):
-    """`_Generic(control, associations)`; the control is not evaluated."""
+    """`_Generic(control, associations)`; the control expression is not evaluated."""
 
     control: Expression
     associations: list[Association]
@@ -153,7 +155,7 @@ class FieldDesignator(Node):
 
 
 class IndexDesignator(Node):
-    """`[index]`, or GNU C's `[index ... last]`."""
+    """A designator `[index]`, or GNU C's `[index ... last]`."""
 
     index: Expression
     last: Expression | None = None
@@ -178,14 +180,14 @@ Initializer = Expression | InitializerList
 
 
 class Attribute(Node):
-    """One entry of `__attribute__((...))`; arguments are None without parentheses."""
+    """An entry of `__attribute__((...))`; `arguments` is None if there are no parentheses."""
 
     name: str
     arguments: list[Expression] | None
 
 
 class Word(Node):
-    """A keyword or typedef name inside specifiers: storage class, qualifier, type word."""
+    """A storage class, qualifier, type keyword or typedef name among specifiers, or a qualifier of a declarator."""
 
     text: str
 
@@ -201,7 +203,7 @@ class MemberDeclaration(Node):
 
 
 class StructSpecifier(Node):
-    """`struct` or `union` (in `kind`); `members` is None without a body."""
+    """A `struct` or `union` (in `kind`); `members` is None if there is no body."""
 
     kind: str
     name: str | None
@@ -221,10 +223,12 @@ class EnumSpecifier(Node):
 
 
 class Specifiers(Node):
-    """Declaration specifiers, sorted by kind, in source order within each.
+    """Declaration specifiers, sorted by kind; the words of a kind are in source order.
 
-    storage: typedef extern static auto register; qualifiers: const volatile restrict, address spaces and access
-    qualifiers without their underscores; functions: inline kernel _Noreturn; type_words: builtin type keywords.
+    storage: typedef, extern, static, auto, register.
+    qualifiers: const, volatile, restrict, address spaces and access qualifiers, without their underscores.
+    functions: inline, kernel, _Noreturn.
+    type_words: keywords of builtin types.
     """
 
     storage: list[Word] = field(default_factory=list)
@@ -257,7 +261,7 @@ Modifier = PointerModifier | ArrayModifier | FunctionModifier
 
 
 class Declarator(Node):
-    """A declarator; `span` is that of its name if it has one. `attributes` are those after the declarator."""
+    """A declarator; `span` is that of its name if there is one, and `attributes` are those after it."""
 
     name: str | None
     modifiers: list[Modifier]
@@ -290,13 +294,13 @@ class StaticAssert(Node):
 
 
 class Pragma(Node):
-    """`#pragma` or `_Pragma`: the text after the word, whitespace normalised to single blanks."""
+    """A `#pragma` or `_Pragma`; `text` is the text after the word, with whitespace reduced to single blanks."""
 
     text: str
 
 
 class FunctionDefinition(Node):
-    """A function definition; `span` covers the head, and the body has its own."""
+    """A function definition; `span` is that of the specifiers and the declarator."""
 
     specifiers: Specifiers
     declarator: Declarator
@@ -321,7 +325,7 @@ BlockItem = Declaration | Statement | StaticAssert | Pragma
 
 
 class Compound(Statement):
-    """A block; `end` is the closing brace."""
+    """A block; `end` is the span of the closing brace."""
 
     items: list[BlockItem]
     end: Span
@@ -362,8 +366,10 @@ class For(Statement):
 
 
 class Case(Statement):
-    """`case value:`, or GNU C's `case value ... last:`; `default:` where value is None. `body` is the statement that
-    follows the label."""
+    """A label `case value:` or GNU C's `case value ... last:`, or, if `value` is None, `default:`.
+
+    `body` is the statement after the label.
+    """
 
     value: Expression | None
     body: Statement
@@ -392,7 +398,7 @@ class Return(Statement):
 
 
 class Attributed(Statement):
-    """A statement with attributes in front of it, such as opencl_unroll_hint on a loop."""
+    """A statement preceded by attributes, such as opencl_unroll_hint on a loop."""
 
     attributes: list[Attribute]
     body: Statement
@@ -402,7 +408,7 @@ class Attributed(Statement):
 
 
 def dump(root: Node) -> str:
-    """Return an indented tree: one node a line with its start position, plain fields beside the node's name."""
+    """Return an indented tree: one node a line with its start position and those fields that hold no children."""
     return "\n".join(nodes.dump(root, 0, _head)) + "\n"
 
 

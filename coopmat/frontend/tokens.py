@@ -1,5 +1,6 @@
-"""Preprocessing tokens with exact positions: the scanner that makes them; clang's warnings about comments; and
-`TokenStream`, the preprocessor's result, with its text for -E.
+"""Preprocessing tokens with exact positions, their scanner, and the preprocessor's result, `TokenStream`.
+
+Also clang's warnings about comments and trigraphs, and the text that -E prints.
 """
 
 from __future__ import annotations
@@ -19,23 +20,26 @@ if TYPE_CHECKING:
 ID, INTEGER, FLOAT = "IDENTIFIER", "INTEGER", "FLOAT"
 STRING, CHAR = "STRING", "CHAR"
 PRAGMA, PUNCTUATOR = "PRAGMA", "PUNCTUATOR"
-#: A character, or an unterminated literal or comment, that starts no token.
+#: The type of a character, or of an unterminated literal or comment, that starts no token.
 BAD = "BAD"
-# An identifier with other characters than letters, digits and underscores of ASCII.
+# The type of an identifier that contains characters other than ASCII letters, digits and underscores.
 _EXTENDED = "EXTENDED"
-#: `##`.
+#: The type of `##`.
 PASTE = "PASTE"
 
 
-#: The span of the tokens of a macro that is not expanded yet, and of text that is in no file.
+#: The span of tokens of a macro that is not expanded yet, and of text that is in no file.
 NOWHERE = Span("", 0, 0, 0, 0)
 
 
 class Token:
-    """A `Token` is a preprocessing token: `type` (category), `value` (text), `span`, and whether blanks precede it.
+    """A preprocessing token.
 
-    `span` is its place in the user's source; a token from a macro's body has the span of the macro's use. A `painted`
-    identifier is not replaced, even if it names a macro (C11 6.10.3.4).
+    type: its category, such as ID.
+    value: its text.
+    span: its place in the user's source; a token of a macro's replacement has the span of the macro's use.
+    spaced: whether white space precedes it.
+    painted: whether it must not be replaced, even if it names a macro (C11 6.10.3.4).
     """
 
     __slots__ = ("painted", "spaced", "span", "type", "value")
@@ -62,7 +66,8 @@ _STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
 _CHAR = r"'(?:[^'\\\n]|\\[^\n])+'"
 _UCN = r"\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}"
 _LETTER = rf"(?:[A-Za-z_$]|[^\x00-\x7f]|{_UCN})"
-# A preprocessing number that is no plain integer is FLOAT. Blanks go with what follows them: half as many matches.
+# A preprocessing number that is no plain integer is FLOAT. White space is part of the match of the next token, which
+# halves the number of matches.
 _SCAN = re.compile(
     rf"{_BLANKS}(?:(?P<id>[A-Za-z_][A-Za-z_0-9]*(?![A-Za-z_0-9$\\]|[^\x00-\x7f]))"
     rf"|(?P<extended>{_LETTER}(?:{_LETTER}|[0-9])*)"
@@ -84,15 +89,15 @@ _TYPES = {
     **{"id": ID, "integer": INTEGER, "number": FLOAT, "string": STRING, "char": CHAR, "punctuator": PUNCTUATOR},
     **{"bad": BAD, "bad_comment": BAD, "extended": _EXTENDED},
 }
-# The same by the groups' numbers; None for what is no token.
+# Number of the group in _SCAN -> type of the token, or None for groups that are no tokens.
 _TYPE_OF_GROUP = [None, *map(_TYPES.get, _SCAN.groupindex)]
 _NEWLINE, _COMMENT = _SCAN.groupindex["newline"], _SCAN.groupindex["comment"]
-# Other spellings of punctuators, and those of another type.
+# Spelling -> (type, value), for punctuators with another spelling or type.
 _SPELLINGS = {text: (PASTE if value == "##" else PUNCTUATOR, value) for text, value in _DIGRAPHS.items()}
 _SPELLINGS["##"] = (PASTE, "##")
 
-# Up to the end of the line before the next conditional directive. What is read is bounded: each repetition is
-# remembered.
+# Text up to the newline before the next conditional directive. The repetition is bounded, since the regular expression
+# engine stores a position for each repetition.
 _SPACE = r"(?:[ \t\v\f\r]|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*"
 _SKIPPED = re.compile(
     rf"(?:[^\"'/\n]+|{_STRING}|{_CHAR}|//[^\n]*|/\*.*?\*/|/\*.*|[\"'][^\n]*|/"
@@ -102,15 +107,17 @@ _SKIPPED = re.compile(
 
 
 def pastes(left: str, right: str) -> bool:
-    """Return whether two texts side by side would not be scanned as the same two tokens."""
+    """Return whether two texts, if adjacent, would not be scanned as the same two tokens."""
     match = _SCAN.match(left + right)
     return match is None or match.end() != len(left)
 
 
 class _Spliced:
-    """`_Spliced` maps offsets in a text whose trigraphs were replaced, and whose line splices were removed, to physical
-    lines and columns. `joins` are the offsets at which lines were joined, `trigraphs` pairs of the offset of a trigraph
-    in the text and in the file."""
+    """A text without trigraphs and line splices, and the map from its offsets to physical lines and columns.
+
+    joins: the offsets at which lines were joined.
+    trigraphs: (offset in the text, offset in the file) of each trigraph.
+    """
 
     def __init__(self, text: str) -> None:
         self.line_starts = [0] + [match.end() for match in re.finditer("\n", text)]
@@ -140,26 +147,30 @@ class _Spliced:
         return line, physical - self.line_starts[line - 1] + 1
 
     def span(self, file: str, start: int, end: int, first: int) -> Span:
-        """Return a token's place, where the text's first line has the number `first`."""
+        """Return the span of a token; `first` is the line number of the first line of the text."""
         (line, column), (end_line, end_column) = self.locate(start), self.locate(end - 1)
         return Span(file, line + first - 1, column, end_line + first - 1, end_column + 1)
 
 
 class Scanner:
-    """A `Scanner` reads the tokens of a file, or of its lines from number `line` on. While it is `skipping`, it passes
-    over all but conditional directives, without making tokens of it."""
+    """A scanner for the tokens of a file, or of its lines from number `line` on.
+
+    While `skipping` is set, text up to the next conditional directive is passed over without making tokens.
+    """
 
     def __init__(self, text: str, file: str, line: int = 1) -> None:
         self.text, self.file, self.line = text, file, line
         self.skipping = False
 
     def parts(self) -> Iterator[tuple[bool, list[Token]]]:
-        """Yield the logical lines that begin with `#`, and between them what other lines have, all in one list, each
-        with whether it is a directive; comments and blanks become `spaced` flags."""
+        """Yield (whether it is a directive, tokens) for each line with `#`, and for the text lines between directives.
+
+        All text lines between two directives are in one list. Comments and white space become `spaced` flags.
+        """
         text = self.text
         spliced = _Spliced(text) if _SPLICE.search(text) or "??" in text else None
         logical = spliced.text if spliced else text
-        # Where lines were joined, then never.
+        # The offsets at which lines were joined, then one past the end of the text.
         joins = iter([*spliced.joins, len(text) + 1] if spliced else [len(text) + 1])
         lines = _Lines(joins, next(joins), self.line)
         at = 0
@@ -169,8 +180,10 @@ class Scanner:
     def _stretch(
         self, logical: str, at: int, lines: _Lines, spliced: _Spliced | None
     ) -> Generator[tuple[bool, list[Token]], None, int]:
-        """Yield the parts from offset `at` on, up to the next skipped text or the end; return the offset to continue
-        at. This loop runs once a token: it calls nothing that it need not call."""
+        """Yield the parts from offset `at` on, up to skipped text or the end; return the offset to continue at.
+
+        This loop runs once for each token, so it avoids function calls.
+        """
         file, first, new = self.file, self.line, tuple.__new__
         types, spellings, newline = _TYPE_OF_GROUP, _SPELLINGS, _NEWLINE
         line, origin, join = lines.line, lines.origin, lines.join
@@ -219,8 +232,12 @@ class Scanner:
 
 @dataclass(slots=True)
 class _Lines:
-    """`_Lines` counts the physical lines of a logical text. `joins` are the offsets at which lines were joined, in
-    order, and `join` is the next one. `origin` is the offset before the first column of `line`."""
+    """The count of physical lines of a logical text.
+
+    joins: the following offsets at which lines were joined, in order.
+    join: the next such offset.
+    origin: the offset before the first column of `line`.
+    """
 
     joins: Iterator[int]
     join: int
@@ -228,22 +245,24 @@ class _Lines:
     origin: int = -1
 
     def cross(self, end: int, line: int, origin: int) -> tuple[int, int, int]:
-        """Return the line and the origin after the joins before `end`, and the next join."""
+        """Return the line, the origin and the next join after all joins before offset `end`."""
         while self.join < end:
             line, origin = line + 1, max(origin, self.join - 1)
             self.join = next(self.joins)
         return line, origin, self.join
 
     def comment(self, text: str, start: int, end: int, line: int, origin: int) -> tuple[int, int, int]:
-        """Return the line and the origin after a block comment, and the next join."""
+        """Return the line, the origin and the next join after a block comment."""
         newlines = text.count("\n", start, end)
         if newlines:
             line, origin = line + newlines, text.rfind("\n", start, end)
         return self.cross(end, line, origin)
 
     def skip(self, text: str, start: int, line: int, origin: int) -> int:
-        """Count the lines of the text that is skipped from the newline at `start` on. Return the offset of the newline
-        at which scanning continues, which is `start` if nothing is skipped."""
+        """Count the lines of the text that is skipped after the newline at offset `start`.
+
+        Return the offset of the newline at which scanning continues, which is `start` if nothing is skipped.
+        """
         at = _skipped(text, start)
         self.line, self.origin, _ = self.cross(at + 1, line, origin)
         self.line += text.count("\n", start, at)
@@ -251,27 +270,26 @@ class _Lines:
 
 
 def _extended(text: str) -> tuple[str, str]:
-    """Return the type and the value of an identifier with `$`, other characters than ASCII's, or their universal
-    names."""
+    """Return the type and the value of an identifier with `$`, non-ASCII characters, or universal character names."""
     value = re.sub(_UCN, _character, text)
     return (ID if value.replace("$", "_").isidentifier() else BAD), value
 
 
 def _character(name: re.Match[str]) -> str:
     number = int(name[0][2:], 16)
-    # Names of ASCII's characters and of surrogates are invalid.
+    # Universal character names of ASCII characters and of surrogates are invalid.
     return chr(number) if 0xA0 <= number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF else "\ufffd"
 
 
 def _skipped(text: str, start: int) -> int:
-    """Return the offset of the newline before the next conditional directive after the newline at `start`."""
+    """Return the offset of the newline before the next conditional directive after the newline at offset `start`."""
     while match := _SKIPPED.match(text, start):
         start = match.end()
     return start
 
 
 def scan_comments(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the comments of a text, line splices included, each with its offset."""
+    """Yield (offset, text) of each comment of a text, line splices included."""
     for match in _SCAN.finditer(text):
         group = match.lastgroup
         if group == "line_comment" or group == "comment":
@@ -279,7 +297,7 @@ def scan_comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
-    """Return the tokens of a text that is in no file; all get the same span."""
+    """Return the tokens of a text that is in no file; all tokens get the span `span`."""
     tokens: list[Token] = []
     spaced = False
     for match in _SCAN.finditer(text):
@@ -298,24 +316,27 @@ def scanned(text: str, span: Span = NOWHERE) -> list[Token]:
 
 
 def spelled(tokens: Sequence[Token]) -> str:
-    """Return the spelling of tokens of one line, with single blanks."""
+    """Return the spelling of the tokens of one line, separated by single blanks where they are spaced."""
     return "".join(" " * token.spaced + token.value for token in tokens).strip()
 
 
 # --- translation units -----------------------------------------------------------------------------
 
 
-# Macros whose replacement depends on where, and when, they are used.
+# Macros whose replacement depends on the place or the time of their use.
 _OF_PLACES = frozenset({"__FILE__", "__DATE__", "__TIME__"})
 
 
 @dataclass(slots=True)
 class TokenStream:
-    """A `TokenStream` holds all tokens of a translation unit. `end` is the end of the main file, where `complete` was
-    reached.
+    """The tokens of a translation unit.
 
-    `dependencies` names the files that were read, the main one first, without those held in memory. `absent` are the
-    names under which includes were searched for and not found.
+    end: the end of the main file.
+    dependencies: the files that were read, the main file first, without those held in memory.
+    complete: whether no text is missing: the end was reached, and every include was found.
+    absent: the paths at which includes were searched but do not exist.
+    macros: name -> macro, for the macros defined at the end.
+    is_whole: whether the tokens of the preamble are included.
     """
 
     tokens: list[Token]
@@ -323,13 +344,11 @@ class TokenStream:
     dependencies: list[str]
     complete: bool
     absent: list[str] = field(default_factory=list)
-    #: The macros that are defined at the end, by name.
     macros: Mapping[str, Macro] = field(default_factory=dict, repr=False, compare=False)
-    #: Whether the tokens of its preamble are there.
     is_whole: bool = True
 
     def to_text(self) -> str:
-        """Return the text that `-E` prints: with line markers, and such that it is scanned as the same tokens."""
+        """Return the text that `-E` prints: it has line markers and is scanned as the same tokens."""
         return "".join(_render(self.tokens, self.end.file))
 
     def definitions(self) -> str:
@@ -370,7 +389,7 @@ def quoted(name: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return the text between the quotes of a file's name or a pragma's text."""
+    """Return the text between the quotes of a file name or of a pragma's string."""
     return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
 
 
@@ -380,7 +399,7 @@ def unquoted(text: str) -> str:
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 _LINE_CONTINUED = re.compile(r"//[^\n]*\\[ \t]*\r?\n")
 _NEXT = re.compile(r"[ \t]*//")
-# clang looks at `/*/` as the end that it may be.
+# clang does not report the `/*` in `/*/`, since its last two characters may end the comment.
 _OPENED = re.compile(r"/\*(?!/)")
 COMMENT_WARNINGS = ("comment", "multi-line-comment")
 
@@ -388,11 +407,13 @@ COMMENT_WARNINGS = ("comment", "multi-line-comment")
 def check_comments(
     text: str, place: Callable[[int], tuple[str, int]], diagnostics: Diagnostics, switches: Sequence[tuple[int, bool]]
 ) -> None:
-    """Warn of every `/*` inside of a block comment, and of a `//` comment that a backslash continues on the next line,
-    unless that is a `//` comment, too. `switches` are the lines after which text is compiled, or is not, in order;
-    skipped text causes no warning. `place` returns the presumed file and line of a physical line.
+    """Warn of `/*` in a block comment and of a `//` comment that a backslash continues on the next line.
 
-    Files without a trace of either, which is nearly all, are not scanned.
+    If the next line is also a `//` comment, there is no warning. `place` returns the presumed file and line of a
+    physical line. `switches` are (line, whether the text after the line is compiled), in order; skipped text causes no
+    warning.
+
+    Files without either, which are nearly all, are not scanned.
     """
     if text.count("/*") <= text.count("*/") and not _LINE_CONTINUED.search(text):
         return
@@ -408,7 +429,7 @@ def check_comments(
 def check_trigraphs(
     text: str, place: Callable[[int], tuple[str, int]], diagnostics: Diagnostics, switches: Sequence[tuple[int, bool]]
 ) -> None:
-    """Warn of every trigraph outside of comments and of skipped text; the parameters are those of `check_comments`."""
+    """Warn of every trigraph outside of comments and skipped text; the parameters are those of `check_comments`."""
     if _TRIGRAPH.search(text) is None:
         return
     spliced = _Spliced(text)
@@ -432,5 +453,5 @@ def _findings(text: str) -> Iterator[tuple[int, str, str]]:
             continue
         for match in _CONTINUED.finditer(text, start, start + len(comment) + 2):
             if match.start() < start + len(comment) and not _NEXT.match(text, match.end()):
-                yield match.start(), "multi-line-comment", "a '//' comment that goes on on the next line"
+                yield match.start(), "multi-line-comment", "a backslash continues this '//' comment on the next line"
                 break

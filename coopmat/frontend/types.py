@@ -1,8 +1,8 @@
 """The types of OpenCL C, with their sizes and layout for a 64-bit little-endian device.
 
-Types are values: equal types compare equal, records by identity. Qualifiers are not part of a type; they stand
-where an object is described: on the variable, the field, or (for what it points to) the pointer.
-Sizes and alignments are in bytes (OpenCL C 3.0, sections 6.3.1, 6.3.2, 6.3.5).
+Types are values: equal types compare equal; records are compared by identity. Qualifiers are not part of a type, but of
+the description of an object: a variable, a field or, for the pointee, a pointer. Sizes and alignments are in bytes
+(OpenCL C 3.0, sections 6.3.1, 6.3.2, 6.3.5).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class AddressSpace(IntEnum):
 
 
 def in_space(source: AddressSpace, target: AddressSpace) -> bool:
-    """Return whether one address space is part of the other: the generic one contains all but constant memory."""
+    """Return whether `target` contains `source`: the generic address space contains all but constant memory."""
     return source is target or (target is AddressSpace.GENERIC and source is not AddressSpace.CONSTANT)
 
 
 @dataclass(frozen=True, slots=True)
 class Qualifiers:
-    """The `Qualifiers` of an object: its address space, and how it may be accessed."""
+    """The address space and the type qualifiers of an object."""
 
     space: AddressSpace = AddressSpace.PRIVATE
     const: bool = False
@@ -67,11 +67,12 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScalarType(Type):
-    """An arithmetic scalar: each is one object, equal to itself only. `rank` orders integer conversions (C11 6.3.1.1);
-    `mangling` is the Itanium code.
+    """An arithmetic scalar type; each type is one object, equal only to itself.
 
-    `is_bits`: a floating-point type for memory, which devices store as its bits and compute with as float.
-    `is_integer` (bool included) and `is_float` follow from `kind`.
+    rank: orders integer conversions (C11 6.3.1.1).
+    mangling: the Itanium code.
+    is_bits: whether the type is a small float: devices store its bits and compute with float.
+    is_integer, is_float: derived from `kind`; bool counts as an integer.
     """
 
     name: str
@@ -116,8 +117,7 @@ FLOATS = (HALF, FLOAT, DOUBLE)
 
 
 def _mangling(name: str) -> str:
-    """Return the mangling of an extension's floating-point type: a vendor type's, where the Itanium ABI has no code for
-    it."""
+    """Return the mangling of an extension's floating-point type: Itanium's code, or that of a vendor type."""
     return {"bfloat16": "DF16b"}.get(name, f"u{len(name)}{name}")
 
 
@@ -130,13 +130,13 @@ _SCALARS = {t.name: t for t in [*globals().values(), *SMALL_FLOATS] if isinstanc
 
 
 def scalar_named(name: str) -> ScalarType:
-    """Return the scalar type of a name: pickles and copies have the same object."""
+    """Return the scalar type of a name, so that pickling and copying preserve its identity."""
     return _SCALARS[name]
 
 
 VECTOR_SIZES = (2, 3, 4, 8, 16)
 _MATRIX_ENUMERATIONS = (f"coop_matrix_{name}_t" for name in ("scope", "use", "layout", "operands", "reduce"))
-#: By the names that a program has for them. Enumerations are plain integers here (section 6.15.8).
+#: Name in a program -> scalar type. Enumerations are plain integers here (section 6.15.8).
 SCALARS: dict[str, ScalarType] = {
     **{t.name: t for t in (BOOL, *SMALL_FLOATS, *INTEGERS, *FLOATS)},
     **{"size_t": SIZE_T, "ptrdiff_t": PTRDIFF_T, "intptr_t": INTPTR_T, "uintptr_t": UINTPTR_T},
@@ -156,8 +156,7 @@ class VectorType(Type):
 
 @dataclass(frozen=True, slots=True)
 class PointerType(Type):
-    """A pointer; `qualifiers` belong to the object pointed to, so its address space is the one that the pointer points
-    to."""
+    """A pointer; `qualifiers` belong to the pointee, so their address space is the one pointed to."""
 
     pointee: Type
     qualifiers: Qualifiers = PLAIN
@@ -176,7 +175,7 @@ class PointerType(Type):
 
 @dataclass(frozen=True, slots=True)
 class ArrayType(Type):
-    """An array; `size` is None for an incomplete one (`int a[]`)."""
+    """An array; `size` is None for an incomplete array (`int a[]`)."""
 
     element: Type
     size: int | None
@@ -196,10 +195,12 @@ def _array_parts(array: ArrayType) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class Field:
-    """A member; one without a name is a record whose members count as the outer record's.
+    """A member of a record; the members of an unnamed record member count as the outer record's.
 
-    `alignment` is the least alignment by attribute, `offset` is set when the record is completed (both in bytes); a
-    `packed` member has no alignment of its own. `host_sized`: the name of its type, if that is size_t or the like.
+    offset: in bytes, set when the record is completed.
+    alignment: the minimum alignment in bytes by attribute, or None.
+    packed: whether the alignment of the member's type is ignored.
+    host_sized: the name of its type if that is size_t or similar.
     """
 
     name: str
@@ -214,7 +215,10 @@ class Field:
 
 @dataclass(eq=False, slots=True)
 class RecordType(Type):
-    """A struct or union (`kind`). `fields` is None until it is complete; `holds_matrix`: cooperative, at any depth."""
+    """A struct or union (`kind`); `fields` is None until it is complete.
+
+    `holds_matrix`: whether it contains a cooperative matrix, at any depth.
+    """
 
     kind: str
     name: str | None
@@ -231,7 +235,7 @@ class RecordType(Type):
         return f"{self.kind} {self.name}" if self.name else f"{self.kind} (unnamed)"
 
     def complete(self, fields: list[Field]) -> None:
-        """Lay the fields out: with natural alignment, or none where packed; members of unions overlap."""
+        """Set the fields and their offsets: naturally aligned, unaligned if packed, all at 0 in a union."""
         offset, align = 0, 1
         for item in fields:
             step = max(1 if self.packed or item.packed else align_of(item.type), item.alignment or 1)
@@ -253,8 +257,10 @@ class RecordType(Type):
                 self._paths.update({name: (i, *path) for name, path in item.type._paths.items()})
 
     def path_of(self, name: str) -> tuple[int, ...] | None:
-        """Return the indices of the fields that lead to a member: several if it belongs to an unnamed member (C11
-        6.7.2.1)."""
+        """Return the indices of the fields that lead to a member, or None.
+
+        There are several indices for a member of an unnamed member (C11 6.7.2.1).
+        """
         return self._paths.get(name)
 
     def names(self) -> list[str]:
@@ -264,7 +270,7 @@ class RecordType(Type):
 
 @dataclass(frozen=True, slots=True)
 class AtomicType(Type):
-    """An object that atomic functions act on (OpenCL C 3.0, section 6.15.12.6). `flag`: atomic_flag, of an int."""
+    """An object that atomic functions act on (OpenCL C 3.0, section 6.15.12.6); if `flag`, an atomic_flag."""
 
     value: ScalarType
     flag: bool = False
@@ -289,8 +295,10 @@ SAMPLER = OpaqueType("sampler_t")
 
 @dataclass(frozen=True, slots=True)
 class ImageType(Type):
-    """An image in a kernel (section 6.3.3). `name` is the type's spelling without access qualifier, `access` one of
-    read_only, write_only, read_write."""
+    """An image type (section 6.3.3).
+
+    `name` is the spelling without the access qualifier; `access` is read_only, write_only or read_write.
+    """
 
     name: str
     access: str = "read_only"
@@ -306,7 +314,7 @@ IMAGE_NAMES = (
 
 
 def is_opaque(t: Type) -> bool:
-    """Return whether a value of this type is a handle of the host's: an image or a sampler."""
+    """Return whether values of this type are handles of the host: images or samplers."""
     return isinstance(t, ImageType) or t == SAMPLER
 
 
@@ -322,7 +330,7 @@ class FunctionType(Type):
 
 
 class MatrixUse(IntEnum):
-    """A use: CLK_COOPERATIVE_MATRIX_A / _B / _ACCUMULATOR; the numbers are SPIR-V's."""
+    """A matrix use: CLK_COOPERATIVE_MATRIX_A, _B or _ACCUMULATOR; the numbers are SPIR-V's."""
 
     A = 0
     B = 1
@@ -334,7 +342,7 @@ SCOPE_WORKGROUP, SCOPE_SUBGROUP = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class CoopMatrixType(Type):
-    """A cooperative matrix: rows x columns components of type `component`, spread over `scope`."""
+    """A cooperative matrix type: rows x columns components of type `component`, distributed over `scope`."""
 
     component: ScalarType
     scope: int
@@ -347,12 +355,12 @@ class CoopMatrixType(Type):
         return f"{self.component} coop_mat({self.rows}x{self.columns}, {self.use.name.lower()}{scope})"
 
     def converts_to(self, other: CoopMatrixType) -> bool:
-        """Return whether the types differ in nothing but their components and their uses."""
+        """Return whether the types differ at most in their component types and their uses."""
         return replace(self, component=other.component, use=other.use) == other
 
 
 class MatrixLayout(Enum):
-    """A layout in memory: the elements of a column, or those of a row, are adjacent."""
+    """The order of elements in memory: the elements of a column, or those of a row, are adjacent."""
 
     COLUMN_MAJOR = "column_major"
     ROW_MAJOR = "row_major"
@@ -360,9 +368,11 @@ class MatrixLayout(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ConstantMatrixType(Type):
-    """Clang's matrix type: a value of `rows` x `columns` elements, private to each work-item. An object is stored
-    column by column (or row by row, by `layout`), `padding` unused elements behind each; its alignment is an
-    element's."""
+    """Clang's matrix type: `rows` x `columns` elements, private to each work-item.
+
+    An object is stored by columns or by rows (`layout`), with `padding` unused elements after each. It is aligned like
+    an element.
+    """
 
     element: ScalarType
     rows: int
@@ -378,12 +388,12 @@ class ConstantMatrixType(Type):
 
     @property
     def stride(self) -> int:
-        """The number of elements from the start of one column (row, where row-major) to that of the next."""
+        """The number of elements from the start of one column (row, if row-major) to the start of the next."""
         return (self.rows if self.layout is MatrixLayout.COLUMN_MAJOR else self.columns) + self.padding
 
     @property
     def storage_elements(self) -> int:
-        """The number of elements of an object in memory, padding included."""
+        """The number of elements that an object occupies in memory, padding included."""
         return self.stride * (self.columns if self.layout is MatrixLayout.COLUMN_MAJOR else self.rows)
 
 
@@ -396,7 +406,7 @@ def is_float(t: Type) -> bool:
 
 
 def element_type(t: Type) -> Type:
-    """Return the component type of a vector; any other type is its own element."""
+    """Return the component type of a vector; any other type is returned unchanged."""
     return t.element if isinstance(t, VectorType) else t
 
 
@@ -405,13 +415,12 @@ def element_count(t: Type) -> int:
 
 
 def with_count(element: ScalarType, count: int) -> ScalarType | VectorType:
-    """Return the scalar for count 1, the vector otherwise."""
+    """Return the scalar type for count 1, otherwise the vector type."""
     return element if count == 1 else VectorType(element, count)
 
 
 def held_as(t: Type) -> Type:
-    """Return the type in which a device stores a value: an unsigned integer of equal width if it does not know the
-    type."""
+    """Return the type in which devices store values of `t`: for small floats an unsigned integer, otherwise `t`."""
     return integer_type(t.bits, False) if isinstance(t, ScalarType) and t.is_bits else t
 
 
@@ -433,8 +442,10 @@ def is_complete(t: Type) -> bool:
 
 
 def contained(t: Type) -> Iterator[Type]:
-    """Yield the type and all that its arrays and records contain, in the order of their members. Each record is yielded
-    once, since records with two members of one type contain 2 to the power of their depth."""
+    """Yield the type and all types that its arrays and records contain, in the order of members.
+
+    Each record is yielded once, since a record with two members of one type contains 2 to the power of its depth.
+    """
     records: set[RecordType] = set()
     work = [t]
     while work:
@@ -457,7 +468,7 @@ def contains_matrix(t: Type) -> bool:
 
 
 def size_of(t: Type) -> int:
-    """Return the bytes of a complete type. A matrix is opaque and has no size that a program can observe (0 here)."""
+    """Return the size of a complete type in bytes; 0 for a cooperative matrix, whose size no program can observe."""
     if isinstance(t, ScalarType):
         return t.bits // 8
     if isinstance(t, VectorType):

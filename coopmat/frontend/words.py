@@ -1,4 +1,4 @@
-"""The words of OpenCL C: the terminal of each keyword, and the type names that every program starts with."""
+"""The keywords of OpenCL C with their terminals, and the type names that every program starts with."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CLASSES = {
         "asm __asm __asm__ _Atomic _Complex _Imaginary _Thread_local _Alignas typeof __typeof __typeof__ __auto_type"
     ),
 }
-#: Text to terminal, for what the grammar does not spell out.
+#: Keyword or operator -> terminal, for those that the grammar does not spell out.
 TERMINALS = {word: terminal for terminal, words in _CLASSES.items() for word in words.split()}
 
 _VECTORS = [
@@ -46,7 +46,7 @@ _IMAGES = [
         " 2d_array_msaa_depth 3d"
     )
 ]
-#: Binary operators by binding strength (C99, 6.5.5 to 6.5.14); all associate to the left.
+#: Binary operators from the lowest to the highest precedence (C99, 6.5.5 to 6.5.14); all associate to the left.
 _LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
 PRECEDENCE = {op: level for level, ops in enumerate(_LEVELS) for op in ops.split()}
 
@@ -66,7 +66,7 @@ TYPE_NAMES = frozenset(
     + tuple(_IMAGES)
 )
 
-#: Words of C++ that people try; they are plain identifiers in OpenCL C.
+#: C++ keywords that users may try; they are plain identifiers in OpenCL C.
 CPP_WORDS = frozenset(
     _words(
         "class template namespace using typename public protected new delete try catch throw operator virtual friend"

@@ -40,12 +40,12 @@ def columns(body: str) -> list[int]:
 
 
 STRIDES = {
-    "coop_mat_store(p, f, BY_ROWS, §7)": "a row of 'float coop_mat(16x8, accumulator)' has 8 components, and the next "
-    "one starts 7 behind it: they overlap",
+    "coop_mat_store(p, f, BY_ROWS, §7)": "a row of 'float coop_mat(16x8, accumulator)' has 8 components, and the "
+    "stride is 7: the rows overlap",
     "coop_mat_store(p, f, BY_COLUMNS, §8ul)": "a column of 'float coop_mat(16x8, accumulator)' has 16 components, and "
-    "the next one starts 8 behind it: they overlap",
-    "coop_mat_store(h, b, PACKED, §8)": "a row of 'half coop_mat(16x8, b)' has 16 components, and the next one starts "
-    "8 behind it: they overlap",
+    "the stride is 8: the columns overlap",
+    "coop_mat_store(h, b, PACKED, §8)": "a row of 'half coop_mat(16x8, b)' has 16 components, and the stride is 8: "
+    "the rows overlap",
     "coop_mat_store((global float4 *)p, f, BY_ROWS, §1)": None,
     "coop_mat_store((global float4 *)p, f, BY_COLUMNS, §sizeof(int) - 1)": None,
     "coop_mat_store((global float3 *)p, f, BY_ROWS, §1)": None,

@@ -157,7 +157,7 @@ def test_misuse_at_program_scope(marked: str, code: str) -> None:
 
 def test_a_mistake_says_what_to_do() -> None:
     _, diagnostics = analysed("void f(global atomic_int *p) { *p = 1; }")
-    assert [note.message for note in diagnostics.items[0].notes] == ["atomic_init or atomic_store changes it"]
+    assert [note.message for note in diagnostics.items[0].notes] == ["use atomic_init or atomic_store to change it"]
 
 
 def codes(source: str, cl_std: str = "CL3.0", **extensions: bool) -> list[str]:

@@ -248,5 +248,5 @@ def test_every_finding_names_the_thing() -> None:
     _, diagnostics = analysed("struct S { image2d_t i; }; constant sampler_t s = 0xFFF;")
     assert [item.message for item in diagnostics] == [
         "an image ('read_only image2d_t') cannot be a member of a struct or union",
-        "the initial value of sampler 's' has no meaning: 0xfff",
+        "the initial value of sampler 's' is not a valid sampler: 0xfff",
     ]

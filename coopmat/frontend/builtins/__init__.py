@@ -1,7 +1,7 @@
 """The builtin functions of OpenCL C, as tables.
 
-One module a family holds frozen rows (`rows.Builtin`); a row's overloads are expanded from its signatures when the
-name is first used. `python -m coopmat.frontend.builtins` prints the documentation of every row.
+Each module holds the rows (`rows.Builtin`) of one family. The overloads of a row are expanded from its signatures when
+the name is first used. `python -m coopmat.frontend.builtins` prints the documentation of every row.
 """
 
 from __future__ import annotations
@@ -64,16 +64,16 @@ _ROWS: dict[str, Builtin] = {row.name: row for family in FAMILIES for row in fam
 
 
 def find(name: str) -> Builtin | None:
-    """Return the row of a builtin; conversions have one by rule."""
+    """Return the row of a builtin, or None for any other name; the rows of conversions are computed from the name."""
     return _ROWS.get(name) or conversions.row_by_rule(name)
 
 
 def resolve(name: str, argument_types: Sequence[Type]) -> Overload | NoMatch | Ambiguous:
     """Return the overload that a call of a builtin selects.
 
-    Arguments are rvalue types: arrays have decayed. Array, record and matrix arguments match nothing. A name that is no
-    builtin, or whose row has no signatures (`as_T`, matrix functions, most rows that are not supported yet), gives a
-    NoMatch without candidates.
+    `argument_types` are types of rvalues: arrays have decayed. Arguments of array, record or matrix types match no
+    overload. If `name` is no builtin, or its row has no signatures, return a NoMatch without candidates. Rows without
+    signatures are `as_T`, matrix functions and most rows that are not supported yet.
     """
     row = find(name)
     return NoMatch(name, ()) if row is None else resolve_row(row, tuple(argument_types))
@@ -81,5 +81,5 @@ def resolve(name: str, argument_types: Sequence[Type]) -> Overload | NoMatch | A
 
 @cache
 def names() -> frozenset[str]:
-    """Return every builtin's name, for suggestions."""
+    """Return the name of every builtin, for spelling suggestions."""
     return frozenset({*_ROWS, *conversions.all_names()})

@@ -19,8 +19,11 @@ def _both_ways(parameters: str) -> tuple[str, str]:
 
 
 def _block(sizes: int) -> tuple[str, str]:
-    """Return the parameters of a block copy: offsets, the size of an element, then `sizes` more sizes, which are
-    extents and the pitches of source and target."""
+    """Return the signatures of a block copy to local memory and of one to global memory.
+
+    The parameters are pointers and offsets, then `sizes` sizes: of an element, the extents, and the pitches of source
+    and target.
+    """
     return tuple(  # type: ignore[return-value]
         f"event_t @({target} void *, size_t, {source} const void *, size_t, {', '.join(['size_t'] * sizes)}, event_t)"
         for target, source in (("local", "global"), ("global", "local"))

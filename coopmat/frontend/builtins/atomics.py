@@ -1,7 +1,8 @@
 """Atomic functions (OpenCL C 3.0, section 6.15.12), those of OpenCL C 1.x included.
 
-The functions that C11 has too come in three forms: plain (sequentially consistent, for the whole device), `_explicit`
-with one memory order (compare and exchange: for success and for failure), and `_explicit` with a scope as well.
+A function that C11 has, too, has three forms. The plain form is sequentially consistent, for the whole device. The
+first `_explicit` form takes a memory order (compare-exchange: one for success and one for failure). The second
+`_explicit` form takes a memory scope as well.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ LEGACY = "6.15.12.8"
 SEQUENTIAL = "__opencl_c_atomic_order_seq_cst"
 DEVICE = "__opencl_c_atomic_scope_device"
 
-# The types that the letter T of a signature stands for, and the names that those overloads need.
+# (types that the letter T of a signature ranges over, names of features that overloads for these types need).
 _Types = tuple[str, str]
 _INTEGERS: _Types = ("int uint long ulong", "")
 _ALL: _Types = ("int uint long ulong float double", "")
@@ -24,7 +25,7 @@ _UPDATE = ("atomic volatile A *", "T")
 
 
 def _floats(operation: str) -> tuple[_Types, ...]:
-    """Return the floating-point types of cl_ext_float_atomics; `operation` is its name in the features."""
+    """Return the types and features of cl_ext_float_atomics; `operation` is the operation's name in the features."""
     return tuple(
         (name, " ".join(f"__opencl_c_ext_fp{bits}_{space}_atomic_{operation}" for space in ("global", "local")))
         for name, bits in (("float", 32), ("double", 64))
@@ -45,8 +46,11 @@ def _forms(
     orders: int = 1,
     extensions: str = "",
 ) -> tuple[Builtin, ...]:
-    """Return the rows of the three forms. `parameters` are the parameter lists of the form without orders, `orders` is
-    the number of memory orders that the others take."""
+    """Return the rows of the three forms of a function: the plain form and both `_explicit` forms.
+
+    `parameters` are the parameter lists of the plain form. `orders` is the number of memory orders that the `_explicit`
+    forms take.
+    """
     order, scope = ["memory_order"] * orders, ["memory_scope"]
     kinds = [(list(p), t) for p in parameters for t in types]
     section = f"{SECTION}, cl_ext_float_atomics" if len(types) > 1 else SECTION
@@ -60,21 +64,27 @@ def _forms(
 
 
 def _fetch(operation: str, floats: str = "") -> tuple[Builtin, ...]:
-    """Return the rows of a fetch operation. `floats` is its name in the features of cl_ext_float_atomics, if they have
-    it."""
+    """Return the rows of a fetch operation.
+
+    `floats` is the operation's name in the features of cl_ext_float_atomics, or "" if the extension does not have the
+    operation.
+    """
     types = [_INTEGERS, *(_floats(floats) if floats else ())]
     extensions = f"SPV_EXT_shader_atomic_float_{floats}" if floats else ""
     return _forms(f"atomic_fetch_{operation}", "T", [_UPDATE], types, extensions=extensions)
 
 
 def _compare_exchange(strength: str) -> tuple[Builtin, ...]:
-    """Return the rows of a compare-exchange: the object and its expected value are each in a named address space of its
-    own, or both behind generic pointers."""
+    """Return the rows of a compare-exchange.
+
+    The object and its expected value are both in named address spaces, which may differ, or both behind generic
+    pointers.
+    """
     separate, generic = ("shared volatile A *", "named T *", "T"), ("generic volatile A *", "generic T *", "T")
     return _forms(f"atomic_compare_exchange_{strength}", "bool", [separate, generic], [_ALL], orders=2)
 
 
-# Functions of OpenCL C 1.x: the name behind `atomic_` and `atom_`, and the parameters after the pointer.
+# Functions of OpenCL C 1.x: (name after `atomic_` and `atom_`, parameters after the pointer).
 _BASE = (("add", ", T"), ("sub", ", T"), ("xchg", ", T"), ("inc", ""), ("dec", ""), ("cmpxchg", ", T, T"))
 _EXTENDED = (("min", ", T"), ("max", ", T"), ("and", ", T"), ("or", ", T"), ("xor", ", T"))
 
@@ -89,7 +99,7 @@ def _legacy() -> tuple[Builtin, ...]:
 
 
 def _extension(kind: str, operations: Sequence[tuple[str, str]]) -> tuple[Builtin, ...]:
-    """Return the rows of `atom_*`, of the extensions whose names contain `kind`."""
+    """Return the rows of the `atom_*` functions of the extensions whose names contain `kind` ("base" or "extended")."""
     int32 = " ".join(f"cl_khr_{space}_int32_{kind}_atomics" for space in ("global", "local"))
     int64 = f"cl_khr_int64_{kind}_atomics"
     table: list[Builtin] = []

@@ -1,4 +1,4 @@
-"""The clock that kernels read (the extension cl_khr_kernel_clock)."""
+"""The functions that read a clock in a kernel (extension cl_khr_kernel_clock)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ EXTENSION = "cl_khr_kernel_clock"
 
 
 def _of_scope(scope: str) -> tuple[Builtin, ...]:
-    """Return the rows of one scope: 64 bits at once, or as their lower and upper half. Each call reads the clock
-    anew."""
+    """Return the rows for one scope: the clock as a ulong, or as a uint2 of its lower and upper half.
+
+    The rows are not pure: each call reads the clock again.
+    """
     needs = f"{EXTENSION} __opencl_c_kernel_clock_scope_{scope}"
     table: list[Builtin] = []
     for name, signature in ((f"clock_read_{scope}", "ulong @(void)"), (f"clock_read_hilo_{scope}", "uint2 @(void)")):

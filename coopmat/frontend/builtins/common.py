@@ -1,4 +1,4 @@
-"""Common functions (OpenCL C 3.0, section 6.15.4); min, max and clamp stand with the integer functions."""
+"""Common functions (OpenCL C 3.0, section 6.15.4); min, max and clamp are listed with the integer functions."""
 
 from __future__ import annotations
 

@@ -21,8 +21,11 @@ _AS = re.compile(rf"as_{_TYPE}")
 
 @dataclass(frozen=True, slots=True)
 class ConversionName:
-    """A `ConversionName` is a parsed `convert_...`. `rounding` is rte, rtz, rtp or rtn; None: to integers towards zero,
-    to floats to nearest even."""
+    """A parsed name `convert_...`.
+
+    `rounding` is rte, rtz, rtp or rtn. If it is None, conversions to integers round towards zero and conversions to
+    floats to nearest even.
+    """
 
     target: Type
     saturate: bool
@@ -35,7 +38,7 @@ class ConversionName:
 
 @lru_cache(maxsize=4096)
 def parse_conversion(name: str) -> ConversionName | None:
-    """Parse `convert_...`; return None for any other name, and for saturation to a type without it."""
+    """Parse a name `convert_...`; return None for any other name, and for saturation to a type that cannot saturate."""
     match = _CONVERT.fullmatch(name)
     target = _type(match)
     if match is None or target is None or (match["sat"] and not COMPONENTS[match["element"]].saturates):
@@ -45,12 +48,12 @@ def parse_conversion(name: str) -> ConversionName | None:
 
 @lru_cache(maxsize=4096)
 def parse_as(name: str) -> Type | None:
-    """Return the type that `as_...` reinterprets its operand as, or None for any other name."""
+    """Return the type to which `as_...` reinterprets its operand, or None for any other name."""
     return _type(_AS.fullmatch(name))
 
 
 def _type(match: re.Match[str] | None) -> Type | None:
-    """Return the type in a name; small floats have no vectors."""
+    """Return the type that a matched name contains, or None for no match and for vectors of small floats."""
     if match is None or (match["count"] and _ELEMENTS[match["element"]].is_bits):
         return None
     return with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
@@ -58,7 +61,10 @@ def _type(match: re.Match[str] | None) -> Type | None:
 
 @lru_cache(maxsize=4096)
 def row_by_rule(name: str) -> Builtin | None:
-    """Return the row of a conversion. The row of `as_T` has no signatures: its operand is any type of T's size."""
+    """Return the row of a conversion, or None for any other name.
+
+    The row of `as_T` has no signatures: its operand may have any type of T's size.
+    """
     conversion = parse_conversion(name)
     if conversion is not None:
         count = getattr(conversion.target, "count", 1)
@@ -69,12 +75,12 @@ def row_by_rule(name: str) -> Builtin | None:
 
 
 def _needs(t: Type) -> str:
-    """Return the extension that provides a small float; other extensions are required where their types are named."""
+    """Return the extension that provides a small float type, or "": for other types, naming the type requires it."""
     return COMPONENTS[t.name].extension or "" if isinstance(t, ScalarType) and t.is_bits else ""
 
 
 def all_names() -> Iterator[str]:
-    """Yield every conversion's name."""
+    """Yield the name of every conversion."""
     for element in _ELEMENTS.values():
         for count in (1,) if element.is_bits else (1, *VECTOR_SIZES):
             t = with_count(element, count)

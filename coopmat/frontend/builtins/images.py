@@ -1,7 +1,7 @@
 """Images: reading, writing and queries (OpenCL C 3.0, section 6.15.15).
 
-What an image may be used for depends on its access qualifier alone. The types that need a feature of their own
-(`read_write`, writing to three dimensions, depth) are refused where they are named.
+The operations that an image allows depend on its access qualifier alone. Types that need another feature (`read_write`,
+3D image writes, depth) are rejected where they are named.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from .rows import NOT_YET, Builtin, rows
 
 SECTION = "6.15.15"
 
-# The images of colours and of depths, by the count of the coordinates that choose an element ("" for a scalar).
+# Number of coordinates ("" for a scalar) -> image types, for colour images and for depth images.
 _COLOURS = {"": "image1d_t", "2": "image1d_array_t image2d_t", "4": "image2d_array_t image3d_t"}
 _DEPTHS = {"2": "image2d_depth_t", "4": "image2d_array_depth_t"}
-# An image on top of a buffer knows no sampler.
+# Images on top of a buffer cannot be read with a sampler.
 _UNSAMPLED = {**_COLOURS, "": "image1d_t image1d_buffer_t"}
 
 _READABLE, _WRITABLE, _ANY = ("ro", "rw"), ("wo", "rw"), ("ro", "wo", "rw")
@@ -28,7 +28,7 @@ def _set(accesses: tuple[str, ...], images: str) -> str:
 
 
 def _reads(result: str, sampled: dict[str, str], unsampled: dict[str, str]) -> list[str]:
-    """Return signatures by coordinates; only read_only images have samplers."""
+    """Return the signatures of image reads, one for each number of coordinates; only read_only images take samplers."""
     signatures = []
     for count, images in sampled.items():
         for element in ("int", "float"):

@@ -1,8 +1,8 @@
 """Cooperative-matrix functions: a row for each name.
 
-Their signatures depend on matrix types and on constants, so semantic analysis checks and types the calls itself
-(`typed.MatrixLoad` and its siblings); `T` here is a component type, `M` and `M2` are matrix types that the context
-gives where they are the result's.
+The signatures depend on matrix types and on constants, so semantic analysis checks and types the calls
+(`typed.MatrixLoad` and the other nodes). In the signatures, `T` is a component type, `M` and `M2` are matrix types. If
+`M` or `M2` is the result type, the context of the call can determine it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ SECTION = "cl_khr_cooperative_matrix"
 
 @dataclass(frozen=True, slots=True)
 class MatrixBuiltin:
-    """A `MatrixBuiltin` is a row of this table. `operation` selects the analysis of the call; the last parameter of a
-    signature is optional where it is in brackets, with dots any number of them. `how` is the way of a conversion."""
+    """A row of the table of matrix builtins.
+
+    operation: selects the function that analyses the call.
+    signature: the spelling for diagnostics; parameters in brackets are optional, and dots mean any number of them.
+    how: for conversions, their kind (rounding, saturation, transposition).
+    """
 
     operation: str
     signature: str
@@ -31,7 +35,7 @@ class MatrixBuiltin:
 
     @property
     def arguments(self) -> tuple[int, int | None]:
-        """The least and the greatest number of arguments that it accepts; None if there is no limit."""
+        """The least and the greatest number of arguments; the latter is None if there is no limit."""
         most = self.signature.count(",") + 1
         least = most - self.signature.count("[")
         return (least, None if "..." in self.signature else most)
@@ -42,7 +46,7 @@ class MatrixBuiltin:
 
     @property
     def operand_of_type(self) -> int | None:
-        """The index of the argument whose matrix type is the result's."""
+        """The index of the argument that has the result's matrix type, or None."""
         result = self.signature.split()[0]
         parameters = [part.split()[0].strip("[)") for part in self.signature.partition("(")[2].split(", ")]
         return parameters.index(result) if result in parameters else None

@@ -1,7 +1,7 @@
 """Clang's matrix types: names and documentation only.
 
-Their signatures depend on matrix types and on constants, so semantic analysis checks and types the calls itself; `M`
-here is a matrix type, `T` its element type, `Row` and `Column` are matrices of one row or column.
+The signatures depend on matrix types and on constants, so semantic analysis checks and types the calls. In the
+signatures, `M` is a matrix type and `T` its element type; `Row` and `Column` are matrices of one row or one column.
 """
 
 from __future__ import annotations

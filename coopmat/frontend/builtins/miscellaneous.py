@@ -1,4 +1,4 @@
-"""Miscellaneous vector functions (OpenCL C 3.0, section 6.15.13) and what else the language names."""
+"""Miscellaneous vector functions (OpenCL C 3.0, section 6.15.13), address space casts, printf, pipes and queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relational functions (OpenCL C 3.0, section 6.15.6): scalars give 0 or 1, vectors 0 or -1 per component."""
+"""Relational functions (OpenCL C 3.0, section 6.15.6): they yield 0 or 1 for scalars, 0 or -1 for vector components."""
 
 from __future__ import annotations
 

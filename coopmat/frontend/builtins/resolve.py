@@ -1,8 +1,8 @@
-"""Overload resolution for builtins, as clang does it for overloadable functions.
+"""Overload resolution for builtins, with clang's rules for overloadable functions.
 
-Each argument's conversion has a rank: none, a promotion, a conversion, a scalar widened to a vector. The best
-overload is at least as good as every other one in every argument and better in one; where there is none the call is
-ambiguous.
+Each argument's conversion has a rank: exact match, promotion, conversion, or splat of a scalar to a vector. The best
+overload is at least as good as every other overload in every argument, and better in one. If there is no best overload,
+the call is ambiguous.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _EXACT, _PROMOTION, _CONVERSION, _SPLAT = range(4)
 
 @dataclass(frozen=True, slots=True)
 class NoMatch:
-    """No overload takes these arguments; `candidates` are the signatures to show, in the table's language."""
+    """A result for calls that no overload accepts; `candidates` are the signatures to show, in the table's notation."""
 
     name: str
     candidates: tuple[str, ...]
@@ -43,7 +43,10 @@ class NoMatch:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """Several overloads fit and none is best; `candidates` are those that no other one beats."""
+    """A result for calls that several overloads accept, none of them the best.
+
+    `candidates` are the overloads that no other overload is better than.
+    """
 
     name: str
     candidates: tuple[str, ...]
@@ -60,7 +63,7 @@ def resolve_row(row: Builtin, arguments: tuple[Type, ...]) -> Overload | NoMatch
 
 
 class Callable(Protocol):
-    """A `Callable` is a candidate of overload resolution."""
+    """A candidate of overload resolution."""
 
     @property
     def parameters(self) -> Sequence[Type]: ...
@@ -70,8 +73,10 @@ C = TypeVar("C", bound=Callable)
 
 
 def best_of(candidates: Iterable[C], arguments: Sequence[Type]) -> tuple[C | None, list[C]]:
-    """Return the candidate that a call with such arguments selects, or None if none is best; and those that no other
-    one beats."""
+    """Return the best candidate for arguments of these types and the candidates that no other candidate is better than.
+
+    If no candidate is the best, the first element is None. The list is empty if no candidate accepts the arguments.
+    """
     viable: list[tuple[tuple[_Cost, ...], C]] = []
     for candidate in candidates:
         costs = _costs(arguments, candidate.parameters)
@@ -85,7 +90,7 @@ def best_of(candidates: Iterable[C], arguments: Sequence[Type]) -> tuple[C | Non
 
 
 def converts(argument: Type, parameter: Type) -> bool:
-    """Return whether overload resolution has an implicit conversion from one type to the other."""
+    """Return whether overload resolution can convert the type `argument` to the type `parameter` implicitly."""
     return _cost(argument, parameter) is not None
 
 
@@ -114,9 +119,11 @@ def _cost(argument: Type, parameter: Type) -> _Cost | None:
     if not isinstance(argument, ScalarType):
         return None
     if parameter == EVENT:
-        return (_CONVERSION, 0) if argument.is_integer else None  # zero, which analysis sees to
+        # The operand must be zero, which semantic analysis checks.
+        return (_CONVERSION, 0) if argument.is_integer else None
     if parameter == SAMPLER:
-        return (_CONVERSION, 0) if argument in (INT, UINT) else None  # a constant, which analysis sees to
+        # The operand must be a constant, which semantic analysis checks.
+        return (_CONVERSION, 0) if argument in (INT, UINT) else None
     if isinstance(parameter, VectorType):
         return _SPLAT, 0
     if not isinstance(parameter, ScalarType):
@@ -125,13 +132,15 @@ def _cost(argument: Type, parameter: Type) -> _Cost | None:
 
 
 def _promotes(source: ScalarType, target: ScalarType) -> bool:
-    """Return whether C++ promotes one type to the other, as clang ranks it: small integers to int, float to double."""
+    """Return whether clang ranks a conversion as a promotion, as in C++: small integers to int, float to double."""
     return (source.is_integer and source.rank < INT.rank and target == INT) or (source == FLOAT and target == DOUBLE)
 
 
 def _pointer_cost(argument: PointerType, parameter: PointerType) -> _Cost | None:
-    """Return the cost of a pointer conversion: it may add qualifiers, and any address space but constant is part of the
-    generic one."""
+    """Return the cost of a pointer conversion, or None if there is no implicit conversion.
+
+    A conversion may add qualifiers. Every named address space but constant converts to the generic address space.
+    """
     if argument.pointee != parameter.pointee and not isinstance(parameter.pointee, VoidType):
         return None
     have, want = argument.qualifiers, parameter.qualifiers

@@ -1,20 +1,20 @@
-"""The rows of the builtins table, and the small language of their signatures.
+"""The rows of the tables of builtins, and the notation of their signatures.
 
-A signature reads like a declaration, followed by what its letters range over:
+A signature reads like a declaration, followed by the ranges of its letters:
 
     Tn fma(Tn, Tn, Tn) for T in floats, n in any
 
-- An element is a scalar type's name or a letter: `T`; `S` and `U`, the signed and unsigned integers as wide as T;
-  `W`, the integer twice as wide as T, of its signedness.
-- A count follows the element: `n` or `m` (where the count is 1: the scalar) or digits, as in `uint4`.
+- An element is the name of a scalar type or a letter. `T` is a type of a set. `S` and `U` are the signed and the
+  unsigned integer type as wide as T. `W` is the integer type twice as wide as T, with the same signedness.
+- A count follows the element: `n` or `m`, or digits, as in `uint4`. Count 1 means the scalar.
 - A pointer is `SPACE [const] [volatile] ELEMENT *`; SPACE is an address space or one of the sets in `SPACE_SETS`.
-  Pointers with the same word lie in the same space, those with different words each in its own.
-- `A` is the atomic type of T, `F` an atomic_flag; `event_t` and `sampler_t` are themselves.
+  Pointers with the same word are in the same address space; pointers with different words vary independently.
+- `A` is the atomic type of T, `F` is atomic_flag; `event_t` and `sampler_t` are written as such.
 - `I` is an image type; its set has words such as `ro:image2d_t`, `wo:image2d_t` and `rw:image2d_t`.
-- `for` binds T, n and m to sets: the words of `ELEMENT_SETS` and `COUNT_SETS`, scalar types or digits, in any mix.
-- `needs NAME ...` at the end: these overloads need more names of `features` than their row.
+- `for` gives the sets of T, n and m: words of `ELEMENT_SETS` and `COUNT_SETS`, scalar types or digits, in any mix.
+- `needs NAME ...` at the end names `features` that these overloads need besides those of their row.
 
-A signature stands for one overload per choice of letters and address space.
+A signature has one overload for each choice of letters and address spaces.
 """
 
 from __future__ import annotations
@@ -69,16 +69,19 @@ SPACE_SETS: dict[str, tuple[AddressSpace, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """One builtin function.
+    """A builtin function, as a row of a family's table.
 
-    `section` is where the OpenCL C 3.0 specification (or the named extension) defines it. `status` is SUPPORTED or
-    NOT_YET; a row that is not supported may have no signatures. `lowering` names the row of the lowering table
-    (`ir/lower/builtins.py`): "call" is a call of the Itanium-mangled name, "analysis" says that semantic analysis makes
-    a node of its own of the call. `convergent`: the call must not be made control-dependent on more conditions than
-    it is. `pure`: the result depends on the argument values only. `spirv`: the least SPIR-V version that has it.
-    `needs`: names of `features`, separated by blanks, that must all be on. `extensions`: those of SPIR-V that
-    its code needs. `subgroup`: it is about the subgroup, which a strategy may replace by one of its own.
-    `power_of_two`: the number of the parameter whose argument must be a constant power of two.
+    section: the section of the OpenCL C 3.0 specification, or the name of the extension, that defines the function.
+    status: SUPPORTED or NOT_YET; a row that is not supported may have no signatures.
+    lowering: the row of the lowering table (`ir/lower/builtins.py`): "call" calls the function with the Itanium-mangled
+      name; for "analysis", semantic analysis replaces the call by a dedicated node.
+    convergent: a transformation must not make the call control-dependent on additional conditions.
+    pure: the result depends on the argument values only.
+    spirv: the lowest SPIR-V version that has the instruction.
+    needs: names of `features`, separated by blanks, all of which must be enabled.
+    extensions: the SPIR-V extensions that the generated code needs.
+    subgroup: whether the function depends on the subgroup; a strategy with emulated subgroups replaces it.
+    power_of_two: the index of the parameter whose argument must be a constant power of two, or None.
     """
 
     name: str
@@ -101,7 +104,7 @@ class Builtin:
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One function that a call may mean."""
+    """A signature of a builtin with concrete types, which a call can select."""
 
     name: str
     parameters: tuple[Type, ...]
@@ -124,7 +127,13 @@ _ELEMENT = re.compile(r"([TSUW]|" + "|".join(sorted(SCALARS, key=len, reverse=Tr
 
 @dataclass(frozen=True, slots=True)
 class _Letters:
-    """One choice: the element T, the counts n and m, and the address space that each SPACE word stands for."""
+    """A choice for every letter of a signature.
+
+    element: the type T.
+    counts: "n" and "m" -> number of components.
+    spaces: SPACE word -> address space.
+    image: the type I, if the signature has one.
+    """
 
     element: ScalarType
     counts: dict[str, int]
@@ -208,7 +217,7 @@ def _image(word: str) -> ImageType:
 
 
 def rows(names: str, *signatures: str, **columns: Any) -> tuple[Builtin, ...]:
-    """Return one row for each of the space-separated `names`; `@` in a signature stands for the name.
+    """Return one row for each of the space-separated `names`; `@` in a signature is replaced by the name.
 
     `columns` are the other fields of `Builtin`.
     """

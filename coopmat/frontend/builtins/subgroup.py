@@ -24,12 +24,12 @@ _core = partial(_subgroup, section=SECTION, needs="cl_khr_subgroups")
 
 
 def _rows(names: str, *signatures: str, section: str, **columns: Any) -> tuple[Builtin, ...]:
-    """Return the rows of an extension of Khronos's, whose section has the name of the extension."""
+    """Return the rows of a Khronos extension; `section` is the extension's name."""
     return _subgroup(names, *signatures, section=section, needs=section, spirv="1.3", **columns)
 
 
 def _arithmetic(prefix: str, kinds: tuple[str, ...], section: str, clustered: bool = False) -> tuple[Builtin, ...]:
-    """Return the rows of all arithmetic operations; in clusters, the cluster's size follows the value."""
+    """Return the rows of all arithmetic operations; if `clustered`, the cluster size is the second parameter."""
     more, size = (", uint", 1) if clustered else ("", None)
     return tuple(
         row

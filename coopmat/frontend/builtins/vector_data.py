@@ -19,7 +19,8 @@ def _loads_and_stores(n: int) -> tuple[Builtin, ...]:
 
 
 def _half_loads_and_stores(n: str, aligned: str = "") -> tuple[Builtin, ...]:
-    # Three halves that lie four apart need their own lowering; all other aligned functions only promise alignment.
+    # The aligned functions for half3 access vectors that are four halves apart, so they need a different lowering. The
+    # other aligned functions differ from the unaligned ones only in the alignment that they promise.
     lowering = "aligned_half3" if aligned and n == "3" else "call"
     load = f"float{n} @(size_t, readable const half *)"
     store = f"void @(T{n}, size_t, writable half *) for T in float double"

@@ -1,3 +1,4 @@
-"""Semantic analysis: it turns the syntax tree into the typed AST and collects every error. Begin with
-`functions.analyse`.
+"""Semantic analysis: it turns the syntax tree into the typed AST and reports every error.
+
+Begin with `functions.analyse`.
 """

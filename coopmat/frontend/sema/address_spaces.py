@@ -1,4 +1,4 @@
-"""`to_global`, `to_local` and `to_private`, which take a pointer to anything (OpenCL C 3.0, section 6.15.10)."""
+"""`to_global`, `to_local` and `to_private`, which take a pointer to any type (OpenCL C 3.0, section 6.15.10)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPACES = {
 
 
 def to_space(c: Context, name: str, arguments: list[Expr], span: Span) -> Expr:
-    """Return the pointer in the named space, null if it points elsewhere."""
+    """Return a call that yields the pointer in the named space, or null if the pointer points to another space."""
     if len(arguments) != 1:
         c.fail("argument-count", f"'{name}' takes 1 argument, not {len(arguments)}", span)
     (pointer,) = arguments

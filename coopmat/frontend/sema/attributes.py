@@ -13,26 +13,26 @@ from .context import Context, plural
 from .values import integer_constant
 
 UNSUPPORTED_TYPE_ATTRIBUTES = frozenset({"address_space"})
-# Attributes that change nothing here, and those that a later stage of this module handles elsewhere.
+# Attributes that have no effect here, or that other functions handle.
 _IGNORED = frozenset(
     (
         *("ext_vector_type", "vector_size", "unused", "nosvm", "deprecated", "pure", "const", "endian", "nonnull"),
         *("coop_mat", "matrix_type"),
     )
 )
-# In bytes: the SPIR-V backend loses greater alignments of private objects.
+# In bytes. The SPIR-V backend loses greater alignments of private objects.
 MOST_ALIGNED = 128
 _TRIPLES = ("reqd_work_group_size", "work_group_size_hint")
 
 
 def for_function(c: Context, items: list[syntax.Attribute], *, kernel: bool) -> dict[str, object]:
-    """Return the function attributes in the form of FunctionDecl."""
+    """Return the attributes of a function in the form of `FunctionDecl.attributes`; report unknown attributes."""
     result: dict[str, object] = {}
     for item in items:
         name = item.name.strip("_")
         with c.recover():
             if name in (*_TRIPLES, "intel_reqd_sub_group_size", "vec_type_hint") and not kernel:
-                c.fail("attribute", f"'{name}' belongs to kernels only", item.span)
+                c.fail("attribute", f"attribute '{name}' applies only to kernels", item.span)
             if name in _TRIPLES:
                 result[name] = tuple(_integers(c, item, 3))
             elif name == "intel_reqd_sub_group_size":
@@ -62,7 +62,7 @@ def _integers(c: Context, item: syntax.Attribute, count: int) -> list[int]:
         if value <= 0:
             c.fail("attribute", f"an argument of '{item.name}' must be positive, not {value}", argument.span)
     if math.prod(values) >> 32:
-        message = f"'{item.name}' of {math.prod(values)} is more than 32 bits have room for"
+        message = f"the product of the arguments of '{item.name}' is {math.prod(values)}, which exceeds 32 bits"
         c.fail("attribute", message, arguments[0].span)
     return values
 
@@ -72,9 +72,9 @@ def one_integer(c: Context, item: syntax.Attribute) -> int:
 
 
 def no_matrix(c: Context, item: syntax.Attribute) -> None:
-    """Refuse an attribute of matrices in a place without a type that could be a component type."""
+    """Report a matrix attribute in a place without a type that could be a component type."""
     if item.name.strip("_") == "coop_mat":
-        c.fail("coop-mat-attribute", "'coop_mat' belongs to the type of a variable, a function or a typedef", item.span)
+        c.fail("coop-mat-attribute", "'coop_mat' applies to types of variables, functions and typedefs", item.span)
     if item.name.strip("_") == "matrix_type":
         c.fail("matrix-type-attribute", "'matrix_type' belongs to a typedef", item.span)
 
@@ -85,7 +85,7 @@ def _unknown(c: Context, item: syntax.Attribute) -> None:
 
 
 def alignment(c: Context, items: list[syntax.Attribute]) -> int | None:
-    """Return the largest `aligned(n)` in bytes."""
+    """Return the largest `aligned(n)` in bytes, or None if there is none."""
     largest: int | None = None
     for item in items:
         if item.name.strip("_") == "aligned":
@@ -97,7 +97,7 @@ def alignment(c: Context, items: list[syntax.Attribute]) -> int | None:
 
 
 def for_variable(c: Context, items: list[syntax.Attribute]) -> int | None:
-    """Return the variable's own alignment in bytes; report unknown attributes."""
+    """Return the alignment in bytes from a variable's attributes, or None; report unknown attributes."""
     for item in items:
         if item.name.strip("_") not in ("aligned", "packed"):
             _unknown(c, item)
@@ -105,12 +105,12 @@ def for_variable(c: Context, items: list[syntax.Attribute]) -> int | None:
 
 
 def for_field(c: Context, items: list[syntax.Attribute]) -> tuple[int | None, bool]:
-    """Return the member's own alignment in bytes, and whether it is packed."""
+    """Return the alignment in bytes from a member's attributes, or None, and whether the member is packed."""
     return for_variable(c, items), any(item.name.strip("_") == "packed" for item in items)
 
 
 def for_typedef(c: Context, items: list[syntax.Attribute], t: Type) -> int | None:
-    """Return the alignment, in bytes, of objects of the type that is named."""
+    """Return the alignment in bytes, by a typedef's attributes, of objects of its type, or None."""
     minimum = for_variable(c, items)
     if minimum is not None and minimum < align_of(t):
         span = next(item.span for item in items if item.name.strip("_") == "aligned")
@@ -131,7 +131,7 @@ def apply_to_record(c: Context, record: RecordType, items: list[syntax.Attribute
 
 
 def unroll_hint(c: Context, items: list[syntax.Attribute]) -> int | None:
-    """Return the unroll factor of `opencl_unroll_hint`: 0 is fully."""
+    """Return the unroll factor of `opencl_unroll_hint` (0 for full unrolling), or None without that attribute."""
     factor: int | None = None
     for item in items:
         if item.name.strip("_") == "opencl_unroll_hint":
@@ -143,7 +143,7 @@ def unroll_hint(c: Context, items: list[syntax.Attribute]) -> int | None:
 
 
 def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
-    """Return the factor of `#pragma unroll [n]` (0 is fully) or `nounroll` (1); None for any other pragma."""
+    """Return the factor of `#pragma unroll [n]` (0 is full) or `nounroll` (1); None for any other pragma."""
     words = text.replace("(", " ").replace(")", " ").split()
     if words[:1] == ["clang"] and words[1:3] == ["loop", "unroll"]:
         return {"full": 0, "enable": 0, "disable": 1}.get(words[3] if len(words) > 3 else "")
@@ -153,9 +153,9 @@ def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
         return None
     if len(words) == 1:
         return 0
-    # As in a conditional directive, names that are no macros count as 0.
+    # As in a conditional directive, names that are not macros count as 0.
     with suppress(conditionals.ConditionError):
         factor = conditionals.value(scanned(text.partition("unroll")[2]))
         if factor > 0:
             return factor
-    c.fail("pragma", "'#pragma unroll' takes nothing or a positive number", span)
+    c.fail("pragma", "the argument of '#pragma unroll' must be a positive number", span)

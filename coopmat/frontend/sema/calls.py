@@ -42,7 +42,7 @@ def call(c: Context, node: syntax.Call, expected: Type | None) -> Expr:
 
 
 def _not_a_name(c: Context, callee: syntax.Expression, node: syntax.Call) -> NoReturn:
-    """Report a call of something else than a name: in other languages, of a member function."""
+    """Report a call whose callee is no name, such as a member function of another language."""
     if not isinstance(callee, syntax.Member):
         c.fail("not-a-function", "only a function can be called, by its name", callee.span)
     equivalent = METHODS.get(callee.name) or NAMES.get(callee.name)
@@ -76,8 +76,10 @@ def _record_call(c: Context, function: typed.FunctionDecl, node: syntax.Call) ->
 
 
 def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
-    """Analyse a call of the best one of the user's functions and, if their name is a builtin's, of the builtin's
-    overloads."""
+    """Analyse a call of a function with overloads of the user's.
+
+    If the name is also a builtin's, the builtin's overloads are candidates, too.
+    """
     arguments = _overload_values(c, family, node)
     row = builtins.find(family.name)
     candidates = [_Candidate(f.type.parameters, f) for f in family.functions]
@@ -102,8 +104,11 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
 
 
 def _overload_values(c: Context, family: Overloads, node: syntax.Call) -> list[Expr]:
-    """Return the arguments. An argument that takes its matrix type from its context gets that of the functions which
-    the other arguments fit, if these agree on it."""
+    """Return the arguments.
+
+    An argument may take its matrix type from its context. Such an argument gets the parameter type of those functions
+    that the other arguments fit, if these functions agree on the type.
+    """
     dependents = {i for i, argument in enumerate(node.arguments) if matrices.needs_target(c, argument)}
     if not dependents:
         return _values(c, node.arguments)
@@ -197,7 +202,7 @@ def resolved(c: Context, name: str, arguments: list[Expr], node: syntax.Call) ->
 
 
 def _check_power_of_two(c: Context, row: builtins.Builtin, arguments: list[Expr]) -> None:
-    """Check a cluster's size, which must be known in SPIR-V."""
+    """Check the size of a cluster: SPIR-V requires a constant."""
     if row.power_of_two is None:
         return
     argument = arguments[row.power_of_two]

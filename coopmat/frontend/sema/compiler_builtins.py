@@ -1,4 +1,4 @@
-"""Functions of clang's own that kernels use: `__builtin_expect` and the like, one row each."""
+"""Builtin functions of clang that kernels use, such as `__builtin_expect`: a table with a row for each."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _values(c: Context, name: str, node: syntax.Call, count: int) -> list[Expr]:
 
 
 def _expect(c: Context, name: str, node: syntax.Call) -> Expr:
-    """Return the first argument; its likely value is a hint that is ignored here."""
+    """Return the first argument; its likely value, the second argument, is a hint that is ignored."""
     value = _values(c, name, node, 2)[0]
     return assign_convert(c, value, LONG, node.arguments[0].span, f"argument 1 of '{name}'")
 
 
 def _assume(c: Context, name: str, node: syntax.Call) -> Expr:
-    """Analyse an assumption: its condition is not evaluated."""
+    """Check the condition of an assumption and return a void value; the condition is not evaluated."""
     condition(c, _values(c, name, node, 1)[0], f"argument 1 of '{name}'")
     return typed.Zero(node.span, VOID)
 

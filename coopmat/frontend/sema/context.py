@@ -23,11 +23,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 # The limits of a SPIR-V module (SPIR-V specification, sections 2.3 and 2.17).
-#: An OpConstantComposite has at most 65,535 words, three of them for itself.
+#: The words of an OpConstantComposite (at most 65,535) without the three for the instruction, type and result.
 MOST_ELEMENTS = 65_532
 MOST_MEMBERS = 16_383
 MOST_CASES = 16_383
-#: SPIR-V takes 255; a result in memory is one of them.
+#: SPIR-V allows 255; one of them may become a pointer to the result.
 MOST_PARAMETERS = 254
 
 
@@ -36,17 +36,20 @@ def plural(count: int, noun: str) -> str:
 
 
 class Abandon(Exception):
-    """Raised after an error was reported, when the construct that was being analysed has no meaning.
+    """An exception that abandons the construct being analysed, after its error was reported.
 
-    Analysis continues after the innermost statement, initialiser, argument or member, so that each mistake is reported
-    once, and later ones are reported too.
+    Analysis continues after the innermost statement, initialiser, argument or member. So each mistake is reported once,
+    and later mistakes are reported, too.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Typedef:
-    """A `Typedef` is a name for a type, with the type's qualifiers and alignment (in bytes), and, where that is the
-    type's first name, size_t or the like (`host_sized`)."""
+    """A name for a type.
+
+    qualifiers, alignment: those of objects of the type; the alignment is in bytes, or None.
+    host_sized: the first name of the type, if that is size_t or a similar type.
+    """
 
     span: Span
     name: str
@@ -66,7 +69,7 @@ class EnumConstant:
 
 @dataclass(frozen=True, slots=True)
 class Poisoned:
-    """A `Poisoned` name is one whose declaration was faulty: its uses cause no further errors."""
+    """The name of a faulty declaration: its uses cause no further errors."""
 
     span: Span
     name: str
@@ -86,7 +89,7 @@ Entity = typed.VarDecl | typed.FunctionDecl | Overloads | Typedef | EnumConstant
 
 @dataclass(frozen=True, slots=True)
 class EnumTag:
-    """An enumeration's tag; `type` is the type of its objects."""
+    """The tag of an enumeration; `type` is the type of its objects."""
 
     span: Span
     name: str
@@ -97,8 +100,7 @@ Tag = RecordType | EnumTag
 
 
 class UnknownType(Type):
-    """The expected type of an expression whose context is faulty: an expression that does not fit it causes no further
-    error."""
+    """The expected type of an expression whose context is faulty: a mismatch causes no further error."""
 
     __slots__ = ()
 
@@ -107,7 +109,7 @@ UNKNOWN = UnknownType()
 
 
 class Scope:
-    """A `Scope` is one level of names; ordinary identifiers and tags have separate name spaces (C11 6.2.3)."""
+    """A scope of names; ordinary identifiers and tags have separate name spaces (C11 6.2.3)."""
 
     __slots__ = ("names", "parent", "tags")
 
@@ -141,7 +143,13 @@ class Scope:
 
 @dataclass(slots=True)
 class SwitchState:
-    """The switch being analysed: its promoted type, its labels by constant, and the enumerators that name labels."""
+    """The switch statement being analysed.
+
+    type: the promoted type of its value.
+    cases: constant -> place of its label.
+    default: the place of the default label.
+    named: the enumerators that labels name.
+    """
 
     type: Type
     cases: dict[int, Span] = field(default_factory=dict)
@@ -151,7 +159,17 @@ class SwitchState:
 
 @dataclass(slots=True)
 class FunctionState:
-    """The function being analysed; `outermost` is the scope of its body."""
+    """The function being analysed.
+
+    outermost: the scope of its body.
+    labels: name -> place.
+    gotos: (label, place).
+    loops: the number of open loops.
+    breakable: the number of open loops and switches.
+    switches: the open switches.
+    enclosed: the number of open statement expressions.
+    undeclared: undeclared names that have been reported, once in each function.
+    """
 
     decl: typed.FunctionDecl
     outermost: Scope | None = None
@@ -160,13 +178,11 @@ class FunctionState:
     loops: int = 0
     breakable: int = 0
     switches: list[SwitchState] = field(default_factory=list)
-    # Statement expressions that are open.
     enclosed: int = 0
-    # Names that were told to be undeclared: once a function is enough.
     undeclared: set[str] = field(default_factory=set)
-    # For warnings: its variables and types, those variables that start without a value, matrices of which elements are
-    # named, parameters marked unused, the places of `__attribute__((fallthrough));`, whether there is a switch, those
-    # that name all of an enumeration.
+    # For warnings: local variables and typedefs, variables without an initial value, matrices with named elements,
+    # parameters marked unused, places of `__attribute__((fallthrough));`, whether there is a switch, and switches that
+    # name every enumerator.
     locals: list[typed.VarDecl] = field(default_factory=list)
     typedefs: list[Typedef] = field(default_factory=list)
     bare: list[typed.VarDecl] = field(default_factory=list)
@@ -179,9 +195,13 @@ class FunctionState:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """`Rules` are the functions that analyse constructs which many others contain: an expression, with the type that
-    its context expects; a type name; a compound statement; a function declaration in a block. They are passed in, so
-    that their callers need not import them."""
+    """The functions that analyse constructs which many others contain; passing them in avoids import cycles.
+
+    expression: analyses an expression, given the type that its context expects.
+    type_name: analyses a type name.
+    block: analyses a compound statement.
+    prototype: analyses a function declaration in a block.
+    """
 
     expression: Callable[[Context, syntax.Expression, Type | None], typed.Expr]
     type_name: Callable[[Context, syntax.TypeName], Type]
@@ -190,36 +210,37 @@ class Rules:
 
 
 class UnitState:
-    """A `UnitState` is what analysis gathers about a whole unit, declaration by declaration."""
+    """The facts that analysis collects about a whole translation unit, declaration by declaration."""
 
     def __init__(self) -> None:
         self.scope = Scope()
         self.function: FunctionState | None = None
         self.unit = typed.Unit([], [], [])
-        # Every function by name, whatever scope it was declared in: they are one (C11 6.2.2).
+        # Name -> function, declared in any scope: all declarations of a name denote one function (C11 6.2.2).
         self.functions: dict[str, typed.FunctionDecl] = {}
-        # Functions: whether all declarations so far are inline, and those that are overloadable; variables at program
-        # scope: whether no declaration so far is static.
+        # Function -> whether all its declarations so far are inline; functions marked overloadable; program-scope
+        # variable -> whether none of its declarations so far is static.
         self.inline: dict[typed.FunctionDecl, bool] = {}
         self.overloadable: set[typed.FunctionDecl] = set()
         self.external: dict[typed.VarDecl, bool] = {}
-        # Program-scope variables without an initial value so far; and whether all their declarations were `extern`.
+        # Name -> (program-scope variable without an initial value so far, whether all its declarations are `extern`).
         self.tentative: dict[str, tuple[typed.VarDecl, bool]] = {}
-        # Caller to callees, each with the place of the first call; None is the caller of what is never run.
+        # Caller -> callee -> place of the first call. The caller None contains the calls that never run.
         self.calls: dict[typed.FunctionDecl | None, dict[typed.FunctionDecl, Span]] = {}
-        # The functions that are operands of operations on matrices, each with its first place.
+        # Function that is an operand of a matrix operation -> its first use.
         self.operand_functions: dict[typed.FunctionDecl, Span] = {}
-        # Whether a matrix type has the scope of a work-group.
+        # Whether a matrix type has work-group scope.
         self.has_work_group_matrices = False
-        # The variables of each function declarator, by its identity: they are analysed once, and used several times.
+        # Identity of a function declarator -> its variables, which are analysed once and used several times.
         self.parameters: dict[int, list[typed.VarDecl]] = {}
         # Records without their faulty members: the absence of a member in one of them is not reported.
         self.broken: set[RecordType] = set()
-        # For warnings: how often each variable is named, and how often only to store to it; types that are named.
+        # For warnings: variable -> number of its uses; variable -> number of its uses that only store to it; types that
+        # are named.
         self.references: dict[typed.VarDecl, int] = {}
         self.only_set: dict[typed.VarDecl, int] = {}
         self.named_types: set[Typedef] = set()
-        # Parameters whose type is size_t or the like: that name.
+        # Parameter -> name of its type, if that is size_t or a similar type.
         self.host_sized: dict[typed.VarDecl, str] = {}
         # The names and the values of each enumeration.
         self.enumerations: list[tuple[frozenset[str], frozenset[int]]] = []
@@ -228,9 +249,16 @@ class UnitState:
 
 
 class Context(UnitState):
-    """A `Context` is the state of one analysis by `rules`; `features` are those that are on, `single` makes constants
-    without a suffix floats, `wrap` makes signed integers wrap, `half_bits` allows values of half without cl_khr_fp16,
-    `separate` lets other programs define what this one declares.
+    """The state of the analysis of one translation unit.
+
+    rules: the functions that analyse nested constructs.
+    features: the enabled features.
+    single: constants without a suffix are floats.
+    contract: floating-point expressions may be contracted.
+    wrap: signed integers wrap.
+    half_bits: values of type half need no cl_khr_fp16.
+    row_major: matrix types without a layout are row-major.
+    separate: other programs may define functions and variables that this one declares.
     """
 
     def __init__(
@@ -250,9 +278,8 @@ class Context(UnitState):
         self.single = single
         self.wrap = wrap
         self.half_bits = half_bits
-        # Whether other programs may define what this one declares.
         self.separate = separate
-        # The layout of matrix types without one.
+        # The layout of matrix types that specify none.
         self.matrix_layout = MatrixLayout.ROW_MAJOR if row_major else MatrixLayout.COLUMN_MAJOR
         self.diagnostics = diagnostics
         self.features = features
@@ -261,24 +288,25 @@ class Context(UnitState):
         self.matrix_pragma = False
         # The setting of the last `#pragma OPENCL FP_CONTRACT`, and its DEFAULT.
         self.contract = self.contract_default = contract
-        # The places of errors of earlier stages: an error at such a place is a consequence.
+        # The places of errors of earlier stages: a second error there would be a consequence.
         self.error_spans = {item.span for item in diagnostics if item.severity.is_error}
 
     # --- parts
 
     def analyse(self, node: syntax.Expression, expected: Type | None = None) -> typed.Expr:
-        """Return the typed form of an expression; `expected` is the type that its context expects (matrix loads need
-        it)."""
+        """Return the typed form of an expression.
+
+        `expected` is the type that the context expects, which matrix loads need.
+        """
         return self.rules.expression(self, node, expected)
 
     def analyse_each(self, *nodes: syntax.Expression, expected: Type | None = None) -> list[typed.Expr]:
-        """Analyse all the expressions, so that the errors of each are reported, before giving up because of one."""
+        """Return the typed forms of all expressions; raise Abandon only after the errors of each have been reported."""
         analyse = self.rules.expression
         return self.each(nodes, lambda node: analyse(self, node, expected))
 
     def each(self, items: Iterable[T], function: Callable[[T], R]) -> list[R]:
-        """Return the function's results for the items; the errors of each are reported before giving up because of
-        one."""
+        """Return the function's results for the items; raise Abandon only after the errors of each were reported."""
         results: list[R] = []
         sound = True
         for item in items:
@@ -291,7 +319,7 @@ class Context(UnitState):
         return results
 
     def all_of(self, *parts: Callable[[], Any]) -> list[Any]:
-        """Return the results of parts, all of which are analysed before an error in one is raised."""
+        """Return the results of all parts; raise Abandon at the end if any of them reported an error."""
         errors = self.diagnostics.error_count
         results = self.each(parts, lambda part: part())
         if self.diagnostics.error_count != errors:
@@ -303,7 +331,7 @@ class Context(UnitState):
         return self.rules.type_name(self, node)
 
     def block(self, node: syntax.Compound) -> typed.Block:
-        """Analyse a compound statement without a scope of its own (the caller opens one)."""
+        """Analyse a compound statement without opening a scope; the caller opens one."""
         return self.rules.block(self, node)
 
     # --- findings
@@ -324,8 +352,10 @@ class Context(UnitState):
         self.fail("not-supported", f"{what} not supported yet", span)
 
     def check_count(self, count: int, most: int, what: str, span: Span) -> None:
-        """Report an error if there are more than `most`, without giving up; `what` is plural, and includes the
-        container."""
+        """Report an error, without raising Abandon, if `count` exceeds `most`.
+
+        `what` names the things in the plural, and their container.
+        """
         if count > most:
             with self.recover():
                 self.unsupported(f"more than {most} {what} are", span)
@@ -368,7 +398,7 @@ class Context(UnitState):
             self.scope.names[name] = Poisoned(span, name)
 
     def undeclared(self, message: str, name: str, span: Span, candidates: Iterable[str]) -> NoReturn:
-        """Report that `name` is not declared, once in each function."""
+        """Report that `name` is not declared, once in each function, and raise Abandon."""
         if span in self.error_spans:
             raise Abandon
         if self.function is not None:
@@ -378,20 +408,20 @@ class Context(UnitState):
         equivalent = NAMES.get(name)
         is_macro = _MACRO.fullmatch(name) is not None
         near = None if equivalent else self.nearest(name, candidates)
-        # `K` is not meant as `k`.
+        # A macro-like name such as `K` is not a misspelt `k`.
         if near and not (is_macro and near.islower()):
             equivalent = Equivalent(near, interchangeable=True)
         notes = [equivalent.note()] if equivalent else []
         if is_macro and equivalent is None:
             notes = [Note(f"if '{name}' is a macro, the option -D{name}=VALUE defines it")]
-        # If a macro produced the name, the source has another text there.
+        # If a macro produced the name, the source has another text at this place, which must not be replaced.
         line = self.diagnostics.sources.line(span.file, span.line) or ""
         in_source = line[span.column - 1 : span.end_column - 1] == name
         fixits = [FixIt(span, equivalent.name)] if equivalent and equivalent.interchangeable and in_source else []
         self.fail("undeclared-identifier", message, span, notes=notes, fixits=fixits)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return the candidate spelled most similarly to `name`; letter case and underscores count least."""
+        """Return the candidate spelled most similarly to `name`, or None; letter case and underscores count least."""
         names = sorted(set(candidates))
         matches = [item for item in names if _bare(item) == _bare(name)]
         return next(iter(matches or difflib.get_close_matches(name, names, n=1, cutoff=0.75)), None)
@@ -401,7 +431,7 @@ class Context(UnitState):
         return [Note(f"did you mean '{near}'?")] if near else []
 
 
-#: Names that are written as those of macros are, except those of OpenCL C.
+#: Names in the style of macros, except those of OpenCL C.
 _MACRO = re.compile(r"(?!CLK_)[A-Z][A-Z0-9_]*")
 
 

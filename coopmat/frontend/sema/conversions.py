@@ -37,19 +37,22 @@ from .values import can_splat, common_scalar, convert_arithmetic, is_null_pointe
 
 
 def for_storage(t: Type) -> bool:
-    """Return whether the type is a storage format, whose values are only stored and converted by casts."""
+    """Return whether the type is a storage format, whose values can only be stored and converted by casts."""
     return isinstance(t, ScalarType) and t.is_bits and t.bits == 8
 
 
 def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Convert both operands of an arithmetic operator to one type; an error names the operator and both types."""
+    """Convert both operands of an arithmetic operator to their common type.
+
+    If there is none, the error names the operator and both types.
+    """
     a, b = left.type, right.type
     if a is b and isinstance(a, ScalarType) and a.rank >= INT.rank and not a.is_bits:
         return left, right
     if for_storage(a) or for_storage(b):
         e = left if for_storage(a) else right
         bad_operands(
-            c, op, span, left, right, [(Note(f"'{e.type}' is for storage; a cast helps"), cast_to(c, e, "float"))]
+            c, op, span, left, right, [(Note(f"'{e.type}' is a storage type; cast it"), cast_to(c, e, "float"))]
         )
     if isinstance(a, ScalarType) and isinstance(b, ScalarType):
         common = common_scalar(a, b)
@@ -70,7 +73,7 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
 
 
 def _narrowing(c: Context, e: Expr, vector: Type) -> tuple[Note, list[FixIt]] | None:
-    """Return the note and fix-its for a scalar of greater rank than the components of the other operand, a vector."""
+    """Return a note and fix-its if the rank of scalar `e` exceeds that of the other operand's components, else None."""
     if not isinstance(e.type, ScalarType) or not isinstance(vector, VectorType):
         return None
     t = vector.element
@@ -120,7 +123,7 @@ def assign_convert(c: Context, e: Expr, target: Type, span: Span, what: str, not
 
 
 def _incompatible(c: Context, e: Expr, target: Type, span: Span, what: str, notes: list[Note]) -> NoReturn:
-    """Report incompatible types; where matrices are concerned, with the explicit conversion between them."""
+    """Report incompatible types; for matrices, with a hint at the explicit conversion between them."""
     from ...matrix_types.sema.casts import converts
 
     source, hint, by_cast, fixits = e.type, "", False, list[FixIt]()
@@ -133,7 +136,7 @@ def _incompatible(c: Context, e: Expr, target: Type, span: Span, what: str, note
     elif isinstance(source, ScalarType) and isinstance(target, ScalarType):
         by_cast, hint = True, "only a cast converts from and to types for storage"
     elif not matrix and cooperative and isinstance(source, ScalarType):
-        hint = "'coop_mat_init' makes a matrix of a scalar"
+        hint = "use 'coop_mat_init' to fill a matrix with a scalar"
     if matrix or cooperative or by_cast:
         notes = [*([Note(hint)] if hint else []), *declared_here(e), *notes]
     if by_cast:
@@ -178,7 +181,7 @@ def _assign_pointer(c: Context, e: Expr, target: PointerType, span: Span, what: 
     lost = [
         word
         for word in ("const", "volatile")
-        # An object in constant memory is read-only with or without the word.
+        # An object in constant memory is read-only with or without the qualifier.
         if (word, target.qualifiers.space) != ("const", AddressSpace.CONSTANT)
         and getattr(source.qualifiers, word)
         and not getattr(target.qualifiers, word)
@@ -199,10 +202,10 @@ def _changes_nested_space(source: Type, target: Type) -> bool:
 
 
 def keep_matrices(c: Context, source: Type, target: PointerType, span: Span, what: str) -> None:
-    """Refuse to view a matrix's memory as another type, or another type as a matrix: a matrix is opaque."""
+    """Report a pointer conversion between a matrix and another type: a matrix is opaque."""
     pointee = source.pointee if isinstance(source, PointerType) else None
     if pointee != target.pointee and (contains_matrix(target.pointee) or (pointee and contains_matrix(pointee))):
-        message = f"{what}: a pointer to a cooperative matrix keeps its type: '{source}' does not become '{target}'"
+        message = f"{what}: a pointer to a cooperative matrix cannot change its type: '{source}' to '{target}'"
         c.fail("coop-mat-pointer", message, span)
 
 
@@ -215,7 +218,7 @@ def _same_but_sign(a: Type, b: Type) -> bool:
 
 
 def retype_pointer(e: Expr, target: PointerType) -> Expr:
-    """Return a pointer as another pointer type, with a change of its address space if necessary."""
+    """Convert a pointer to another pointer type, with a conversion of its address space if necessary."""
     source = e.type
     assert isinstance(source, PointerType)
     if source.qualifiers.space is not target.qualifiers.space:
@@ -292,7 +295,7 @@ def _cast_matrix(c: Context, e: Expr, target: Type, span: Span) -> Expr:
         return MatrixConvert(span, target, e)
     notes = declared_here(e)
     if isinstance(target, CoopMatrixType) and isinstance(e.type, ScalarType):
-        notes.append(Note("'coop_mat_init' makes a matrix of a scalar"))
+        notes.append(Note("use 'coop_mat_init' to fill a matrix with a scalar"))
     c.fail("coop-mat-conversion", f"'{e.type}' does not cast to '{target}'", span, notes=notes)
 
 
@@ -300,12 +303,15 @@ def check_matrix_conversion(c: Context, e: Expr, target: CoopMatrixType, span: S
     """Check that a conversion changes only the components and the use: scope and shape must be equal."""
     assert isinstance(e.type, CoopMatrixType)
     if not e.type.converts_to(target):
-        message = f"a conversion keeps scope and shape: '{e.type}' does not convert to '{target}'"
+        message = f"a conversion cannot change scope or shape: '{e.type}' to '{target}'"
         c.fail("coop-mat-conversion", message, span, notes=declared_here(e))
 
 
 def condition(c: Context, e: Expr, what: str) -> Expr:
-    """Check a scalar or pointer that is a statement's condition."""
+    """Return the value of a condition (`what` names which), with small floats promoted.
+
+    Report an error if the value is neither a scalar nor a pointer.
+    """
     e = rvalue(e)
     if isinstance(e.type, CoopMatrixType):
         c.fail("coop-mat-condition", f"{what} cannot be a cooperative matrix ('{e.type}')", e.span)
@@ -319,7 +325,7 @@ def condition(c: Context, e: Expr, what: str) -> Expr:
 
 
 def index_value(c: Context, e: Expr) -> Expr:
-    """Convert an array or pointer index, which is any integer, to long or ulong."""
+    """Convert an array or pointer index, which may be any integer, to long or ulong."""
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
         c.fail("invalid-index", f"an index must be an integer, not '{e.type}'", e.span)
@@ -327,13 +333,13 @@ def index_value(c: Context, e: Expr) -> Expr:
 
 
 def matrix_index(c: Context, e: Expr, matrix: CoopMatrixType) -> Expr:
-    """Convert the index of a component, which is any integer, to uint."""
+    """Convert the index of a matrix component, which may be any integer, to uint; check a constant's range."""
     e = rvalue(e)
     if not isinstance(e.type, ScalarType) or not e.type.is_integer:
-        c.fail("coop-mat-index", f"a component of '{matrix}' is chosen by an integer, not '{e.type}'", e.span)
+        c.fail("coop-mat-index", f"the index of a component of '{matrix}' must be an integer, not '{e.type}'", e.span)
     if isinstance(e, IntConst) and e.value < 0:
         c.fail("coop-mat-index", f"a component index cannot be negative ({e.value})", e.span)
     if isinstance(e, IntConst) and e.value >= matrix.rows * matrix.columns:
         count = matrix.rows * matrix.columns
-        c.fail("coop-mat-index", f"component {e.value} of '{matrix}', which has {count} in all", e.span)
+        c.fail("coop-mat-index", f"index {e.value} is outside of '{matrix}': {count} components", e.span)
     return convert_arithmetic(e, UINT)

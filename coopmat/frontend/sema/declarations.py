@@ -1,4 +1,4 @@
-"""Declarations: types from specifiers and declarators, records, enumerations, variables (OpenCL C 3.0, 6.5 to 6.9)."""
+"""Declarations: types from specifiers and declarators, and variables (OpenCL C 3.0, 6.5 to 6.9)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ BUILTIN_TYPES: dict[str, Type] = {
     **{f"{t}{count}": VectorType(t, count) for t in (*INTEGERS, *FLOATS) for count in VECTOR_SIZES},
 }
 
-# `signed`, `unsigned` and the integer words in any order: what is left once the sign words are taken out.
+# Sorted integer keywords without `signed` and `unsigned` -> (signed type, unsigned type).
 _SIGNED_WORDS: dict[tuple[str, ...], tuple[ScalarType, ScalarType]] = {
     (): (INT, UINT),
     ("int",): (INT, UINT),
@@ -80,10 +80,12 @@ _UNSUPPORTED_TYPES = ("image", "queue_t", "clk_event_t", "reserve_id_t", "ndrang
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A `Base` is the meaning of specifiers: the type, the qualifiers of the object, and the words about the
-    declaration.
+    """The meaning of declaration specifiers.
 
-    `alignment`, in bytes, is the typedef's, for objects of the type itself.
+    type, qualifiers: those of the object, before its declarator is applied.
+    specifiers: the syntax, for the other keywords and the attributes.
+    explicit_space: whether an address space is written.
+    alignment: a typedef's alignment in bytes, for objects of the type itself, or None.
     """
 
     type: Type
@@ -101,7 +103,7 @@ class Base:
 
 
 def base_type(c: Context, s: syntax.Specifiers) -> Base:
-    """Return the type that the specifiers name, type attributes applied."""
+    """Return the type that the specifiers name, with type attributes applied."""
     access = restricted_types.access_words(s.qualifiers)
     qualifiers, explicit = _qualifiers(c, [word for word in s.qualifiers if word not in access])
     alignment: int | None = None
@@ -138,7 +140,7 @@ def _check_element(c: Context, t: Type, span: Span) -> None:
     element = element_type(t)
     row = (
         COMPONENTS.get(element.name) if isinstance(element, ScalarType) and t is not HALF else None
-    )  # see `check_halves`
+    )  # half without cl_khr_fp16 is checked by `check_halves`
     if row is not None and (extension := row.extension) is not None and extension not in c.features:
         notes = [Note(f"remove -cl-ext=-{extension}")]
         c.fail("extension-off", f"the type '{t}' needs {extension}, which is turned off", span, notes=notes)
@@ -161,8 +163,7 @@ def apply_matrix_attributes(
 
 
 def _vector(c: Context, t: Type, name: str, attribute: syntax.Attribute) -> VectorType:
-    """Return the type of clang's `ext_vector_type(components)` or GNU C's `vector_size(bytes)`: OpenCL C's own
-    vectors."""
+    """Return the vector type of clang's `ext_vector_type(components)` or GNU C's `vector_size(bytes)`."""
     size = attributes.one_integer(c, attribute)
     if isinstance(t, ScalarType) and t in (*INTEGERS, *FLOATS):
         count = size if name == "ext_vector_type" else size * 8 // t.bits
@@ -226,13 +227,15 @@ def _words(c: Context, s: syntax.Specifiers) -> Type:
 
 
 def alignment_of_base(base: Base, d: syntax.Declarator) -> int | None:
-    """Return the alignment that an object has from the typedef in its specifiers; a pointer to that type has none of
-    it."""
+    """Return the alignment in bytes that an object has from a typedef, or None.
+
+    A pointer to the typedef's type does not have that alignment.
+    """
     return None if any(isinstance(m, syntax.PointerModifier) for m in d.modifiers) else base.alignment
 
 
 def own_alignment(c: Context, base: Base, d: syntax.Declarator) -> int | None:
-    """Return the alignment that an object has from attributes, else from its typedef."""
+    """Return an object's alignment in bytes from its attributes, else from its typedef, or None."""
     return attributes.for_variable(c, base.marks(d)) or alignment_of_base(base, d)
 
 
@@ -240,8 +243,10 @@ _HOST_SIZED = frozenset({"size_t", "ptrdiff_t", "intptr_t", "uintptr_t"})
 
 
 def host_sized(c: Context, base: Base, d: syntax.Declarator) -> str | None:
-    """Return the name of the type of an object, or of its elements, if its size depends on the device (section
-    6.3.1)."""
+    """Return the name of an object's type, or of its elements' type, if its size depends on the device, else None.
+
+    Such types are size_t and similar ones (section 6.3.1).
+    """
     if not all(isinstance(m, syntax.ArrayModifier) for m in d.modifiers):
         return None
     if base.specifiers.typedef_name is not None:
@@ -255,7 +260,7 @@ def host_sized(c: Context, base: Base, d: syntax.Declarator) -> str | None:
 
 def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type, Qualifiers]:
     """Return the type that a declarator derives from the base, and the qualifiers of the object declared."""
-    # A type attribute after the name means what it would mean before: the innermost type.
+    # A type attribute after the name applies to the innermost type, as if it were before the name.
     t, qualifiers = apply_matrix_attributes(c, base.type, d.attributes, base.specifiers, d), base.qualifiers
     if qualifiers.restrict and not isinstance(t, PointerType):
         c.fail("restrict", f"'restrict' is for pointers, not for '{t}'", base.specifiers.span)
@@ -275,7 +280,7 @@ def declarator_type(c: Context, base: Base, d: syntax.Declarator) -> tuple[Type,
 
 
 def _pointed_to(c: Context, t: Type, qualifiers: Qualifiers, explicit: bool) -> Qualifiers:
-    """Return the qualifiers of a pointee: without an explicit address space it is in the generic one (section 6.7.1).
+    """Return the qualifiers of a pointee; the default address space is the generic one (section 6.7.1).
 
     Matrices are in private memory only, so pointers to them point to private memory.
     """
@@ -293,7 +298,7 @@ def _pointer_to(c: Context, t: Type, qualifiers: Qualifiers, span: Span) -> Type
     if contains_matrix(t) and qualifiers.space is not AddressSpace.PRIVATE:
         c.fail(
             "coop-mat-address-space",
-            f"a cooperative matrix lives in private memory; '{t}' cannot be in {qualifiers.space} memory",
+            f"a cooperative matrix must be in private memory; '{t}' cannot be in {qualifiers.space} memory",
             span,
         )
     return PointerType(t, replace(qualifiers, restrict=False))
@@ -346,7 +351,7 @@ def one_parameter(c: Context, item: syntax.Parameter) -> typed.VarDecl:
         c.fail("incomplete-type", f"parameter '{name}' has incomplete type '{t}'", item.span)
     restricted_types.refuse(c, t, "parameter", item.span)
     if qualifiers.space is not AddressSpace.PRIVATE:
-        c.fail("address-space", f"a parameter lives in private memory, not in {qualifiers.space}", item.span)
+        c.fail("address-space", f"a parameter must be in private memory, not in {qualifiers.space} memory", item.span)
     decl = typed.VarDecl(item.declarator.span, name, t, qualifiers, "parameter")
     sized = host_sized(c, base, item.declarator)
     if sized is not None:
@@ -362,9 +367,9 @@ def _is_void(p: syntax.Parameter) -> bool:
 def each_declarator(
     c: Context, node: syntax.Declaration, variable: Callable[[Base, syntax.InitDeclarator, Type, Qualifiers], None]
 ) -> None:
-    """Declare types and functions, and call `variable` for the other names that a declaration declares.
+    """Declare types and functions, and call `variable` for every other name that a declaration declares.
 
-    The name of a faulty declarator is poisoned, and the next declarator follows.
+    The name of a faulty declarator is poisoned, and analysis continues with the next declarator.
     """
     try:
         base = base_type(c, node.specifiers)
@@ -399,7 +404,7 @@ def declare_typedef(c: Context, base: Base, item: syntax.InitDeclarator) -> None
     entity = Typedef(d.span, d.name or "", t, qualifiers, alignment, host_sized(c, base, d))
     earlier = c.scope.names.get(entity.name)
     if isinstance(earlier, Typedef) and (earlier.type, earlier.qualifiers) == (entity.type, entity.qualifiers):
-        return  # saying the same twice is allowed (C11 6.7)
+        return  # a repeated equal typedef is allowed (C11 6.7)
     if isinstance(earlier, Typedef):
         matrix_types.check_redeclaration(c, earlier, t, d.span)
     c.declare(entity)

@@ -20,8 +20,10 @@ from .values import convert_arithmetic, rvalue
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A builtin of `count` arguments: the builtin of OpenCL C for floating-point elements and the one for integers,
-    None if there is none."""
+    """A builtin with `count` arguments.
+
+    floats, integers: the OpenCL C builtin for elements of that kind, or None.
+    """
 
     floats: str | None
     integers: str | None
@@ -50,7 +52,7 @@ _ROWS = {
 
 
 def _call(row: _Row, c: Context, name: str, node: syntax.Call) -> Expr:
-    """Analyse a call: the arguments have one type, which is the result's."""
+    """Analyse a call: all arguments have one type, which is the result's type."""
     if len(node.arguments) != row.count:
         message = f"'{name}' takes {plural(row.count, 'argument')}, not {len(node.arguments)}"
         c.fail("argument-count", message, node.span)
@@ -62,7 +64,7 @@ def _call(row: _Row, c: Context, name: str, node: syntax.Call) -> Expr:
         c.fail("no-matching-function", f"'{name}' does not take '{t}'", node.span)
     for value in values:
         if value.type != t:
-            c.fail("no-matching-function", f"'{name}' takes one type, not '{t}' and '{value.type}'", value.span)
+            c.fail("no-matching-function", f"argument types of '{name}' differ: '{t}', '{value.type}'", value.span)
     if isinstance(t, ConstantMatrixType):
         return _of_matrices(c, function, values, t, node)
     return _applied(c, function, values, t, node)

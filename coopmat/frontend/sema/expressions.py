@@ -1,4 +1,4 @@
-"""Expressions: the typed form of each kind of syntax node (OpenCL C 3.0, section 6.3)."""
+"""Expressions: the typed form of each class of syntax node (OpenCL C 3.0, section 6.3)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Handler = Callable[[Context, Any, "Type | None"], Expr]
 
 
 def analyse(c: Context, node: syntax.Expression, expected: Type | None = None) -> Expr:
-    """Return the typed form of `node`; `expected` is the type that its context expects (matrix loads need it)."""
+    """Return the typed form of `node`; `expected` is the type that its context expects, which matrix loads need."""
     return _HANDLERS[type(node)](c, node, expected)
 
 
@@ -64,7 +64,7 @@ def _decoded(c: Context, decode: Callable[[T], R], text: T, span: Span) -> R:
 
 
 def _integer_types(decimal: bool, unsigned: bool, long: bool) -> list[tuple[ScalarType, int]]:
-    """Return the types that a constant may have (C11 6.4.4.1), each with the first value that does not fit."""
+    """Return the types that a constant may have (C11 6.4.4.1), each with the smallest value that does not fit."""
     candidates = [UINT, ULONG] if unsigned else [INT, LONG, ULONG] if decimal else [INT, UINT, LONG, ULONG]
     return [(t, 1 << (t.bits - t.signed)) for t in candidates if t.bits == 64 or not long]
 
@@ -115,7 +115,7 @@ def _identifier(c: Context, node: syntax.Identifier, expected: Type | None) -> E
     if isinstance(entity, Typedef):
         c.fail("unexpected-type", f"'{node.name}' is a type, not a value", node.span)
     if isinstance(entity, (typed.FunctionDecl, Overloads)) or builtins.find(node.name) is not None:
-        c.fail("function-pointer", f"function '{node.name}' can only be called", node.span)
+        c.fail("function-pointer", f"function '{node.name}' is used without a call", node.span)
     if node.name in ("__func__", "__FUNCTION__") and c.function is not None:
         return _string_constant(node.span, c.function.decl.name.encode())
     if node.name.startswith("CLK_COOPERATIVE_MATRIX_"):
@@ -146,7 +146,7 @@ def _postfix(c: Context, node: syntax.Postfix, expected: Type | None) -> Expr:
 
 
 def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
-    # Chains lean to the left and may be thousands of operators long: walk down, then fold upwards.
+    # Chains lean to the left and may have thousands of operators, so they are analysed without recursion.
     chain = [node]
     while isinstance(chain[-1].left, syntax.Binary):
         chain.append(chain[-1].left)
@@ -156,7 +156,7 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
             check_precedence(c, link)
     operands, target = _matrix_operands(c, chain, expected) if c.matrices else ({}, expected)
     result: Expr | None
-    # `c.recover()` would take as long as the rest.
+    # A `with c.recover()` would take as long as the rest of the loop.
     try:
         result = operands[0] if 0 in operands else analyse(c, chain[0].left, target)
     except Abandon:
@@ -182,10 +182,10 @@ def _binary(c: Context, node: syntax.Binary, expected: Type | None) -> Expr:
 def _matrix_operands(
     c: Context, chain: list[syntax.Binary], expected: Type | None
 ) -> tuple[dict[int, Expr | None], Type | None]:
-    """Find the matrix type of operands that have it from the other operands of a chain. Return the other operands by
-    number, and that type.
+    """Analyse the operands of a chain that do not take their matrix type from the chain.
 
-    Operand 0 is the first one, operand i the right one of link i - 1.
+    Return operand number -> value (None if faulty), and the matrix type for the remaining operands. Operand 0 is the
+    leftmost operand; operand i is the right operand of link i - 1.
     """
     if len(chain) == 1 and not (matrices.needs_target(c, chain[0].left) or matrices.needs_target(c, chain[0].right)):
         return {}, expected
@@ -211,7 +211,7 @@ def _assign(c: Context, node: syntax.Assign, expected: Type | None) -> Expr:
         target = analyse(c, node.target)
     except Abandon:
         target = None
-    # A product takes matrices and scalars, so that `m *=` says nothing about its right side.
+    # `m *=` takes matrices and scalars, so the target's type does not determine the value's type.
     value_type = target.type if target is not None and node.op != "*=" else None
     value = analyse(c, node.value, value_type if target is not None else UNKNOWN)
     if target is None:
@@ -236,13 +236,15 @@ def _conditional(c: Context, node: syntax.Conditional, expected: Type | None) ->
 
 
 def _sides(c: Context, node: syntax.Conditional, then: syntax.Expression, expected: Type | None) -> list[Expr]:
-    """Analyse both sides of a conditional; without an expected type, a side that is a matrix determines the other's
-    type."""
+    """Analyse both sides of a conditional operator.
+
+    Without an expected type, a side whose matrix type is known determines the type of the other side.
+    """
     dependence = [matrices.needs_target(c, side) for side in (then, node.otherwise)]
     if expected is not None or dependence[0] == dependence[1]:
         return c.analyse_each(then, node.otherwise, expected=expected)
     sides = [then, node.otherwise]
-    first = dependence[0]  # the number of the side that is analysed first
+    first = dependence[0]  # the index of the side that is analysed first
     results: dict[int, Expr] = {}
     with c.recover():
         results[first] = analyse(c, sides[first])
@@ -266,7 +268,7 @@ def _comma(c: Context, node: syntax.Comma, expected: Type | None) -> Expr:
 
 
 def _type_argument(c: Context, node: syntax.TypeArgument, expected: Type | None) -> Expr:
-    c.fail("unexpected-type", "a type cannot stand here", node.span)
+    c.fail("unexpected-type", "expected an expression, not a type", node.span)
 
 
 def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
@@ -305,7 +307,7 @@ def _generic(c: Context, node: syntax.GenericSelection, expected: Type | None) -
             associations[other] = item
     association = associations.get(t) or associations.get(None)
     if association is None:
-        c.fail("generic-selection", f"no association is for '{t}'", node.control.span)
+        c.fail("generic-selection", f"no association has the type '{t}' of the control expression", node.control.span)
     return analyse(c, association.value, expected)
 
 
@@ -321,13 +323,13 @@ def _cast(c: Context, node: syntax.Cast, expected: Type | None) -> Expr:
         e = rvalue(analyse(c, node.operand))
         return typed.Comma(node.span, VOID, e, typed.Zero(node.span, VOID))
     if isinstance(target, (ArrayType, FunctionType)):
-        c.fail("invalid-cast", f"nothing casts to '{target}'", node.span)
+        c.fail("invalid-cast", f"a cast to '{target}' is not allowed", node.span)
     matrix_type = target if isinstance(target, CoopMatrixType) else None
     return cast(c, analyse(c, node.operand, matrix_type), target, node.span)
 
 
 def _literal_first(node: syntax.Cast) -> syntax.Expression | None:
-    """Return `(int2)(5, 6).y` as ((int2)(5, 6)).y: a vector literal is a primary expression, a cast is not.
+    """Return `(int2)(5, 6).y` as `((int2)(5, 6)).y`, since a vector literal is a primary expression and a cast is not.
 
     Return None if no parenthesis follows the type.
     """

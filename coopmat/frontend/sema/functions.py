@@ -1,6 +1,4 @@
-"""Program scope: functions, program-scope variables, and the rules for kernels and their parameters (OpenCL C 3.0,
-sections 6.7.1, 6.9 and 6.11).
-"""
+"""Program scope: functions, variables and kernels (OpenCL C 3.0, sections 6.7.1, 6.9 and 6.11)."""
 
 from __future__ import annotations
 
@@ -71,18 +69,20 @@ def analyse(
     only_reached: bool = False,
     separate: bool = False,
 ) -> typed.Unit:
-    """Return the typed AST of a translation unit; `features` are those that are on (None: all of OpenCL C 3.0).
+    """Return the typed AST of a translation unit.
 
-    `single`: a floating constant without a suffix is a float (-cl-single-precision-constant). `contract`: whether
-    floating-point expressions may be contracted where no pragma decides. `wrap`: signed integers wrap modulo 2^N
-    (-fwrapv); their sums and products are calculated unsigned. `half_bits`: values of half need no cl_khr_fp16, since
-    they are carried as bits and computed in float. `row_major`: matrix types without a layout are row-major.
-    Of a known preamble the unit has the declarations and
-    the functions that are reached; raises Unreached where one of these was not kept. `only_reached`: the unit has only
-    functions that kernels reach, if it has kernels and no matrices. `separate`: other programs may define what this one
-    declares, and use what it defines.
+    If `diagnostics` has errors afterwards, the unit is incomplete and must not be lowered. Raises Unreached if a
+    function that is reached was not kept with a known preamble.
 
-    If `diagnostics` has errors afterwards, the unit is incomplete and must not be lowered.
+    features: the enabled features; None: all of OpenCL C 3.0.
+    single: constants without a suffix are floats (-cl-single-precision-constant).
+    contract: whether expressions may be contracted if no pragma decides.
+    wrap: signed integers wrap modulo 2^N (-fwrapv); their sums and products are computed unsigned.
+    half_bits: half needs no cl_khr_fp16; its bits are stored, and computations use float.
+    row_major: matrix types without a layout are row-major.
+    preamble: if known, its declarations and its functions that are reached are in the unit.
+    only_reached: drop functions that no kernel reaches, if there are kernels and no matrices.
+    separate: other programs may define what this one declares, and use what it defines.
     """
     rules = Rules(expressions.analyse, type_name, block, prototype)
     flags = single, contract, wrap, half_bits, row_major, separate
@@ -97,7 +97,7 @@ def analyse(
 
 
 def unit(c: Context, node: syntax.TranslationUnit, preamble: Preamble | None = None) -> typed.Unit:
-    """Analyse a whole translation unit; a faulty declaration does not affect the analysis of the next ones."""
+    """Analyse a translation unit; a faulty declaration does not affect the analysis of later ones."""
     c.scope.names.update({item.name: item for item in restricted_types.memory_enumerators(c)})
     if c.matrices:
         c.scope.names.update({item.name: item for item in matrices.predeclared()})
@@ -120,15 +120,17 @@ def unit(c: Context, node: syntax.TranslationUnit, preamble: Preamble | None = N
 def _declarations(
     c: Context, node: syntax.TranslationUnit, preamble: Preamble | None
 ) -> tuple[Kept | None, Restored | None]:
-    """Analyse all declarations, those of a known preamble excepted; return what is to be kept of an unknown one, or
-    what was read of a known one."""
+    """Analyse all declarations, except those of a known preamble.
+
+    Return the state to keep for an unknown preamble, and the restored state of a known one; each may be None.
+    """
     restored = kept = None
     if preamble is not None and preamble.known is not None:
         restored = Restored(c, preamble)
     own = preamble.declarations if preamble is not None else None
     findings = len(c.diagnostics.items)
     for number, item in enumerate(node.declarations):
-        # What matrices become depends on whole units.
+        # A preamble with matrices is not kept: the lowering of matrices depends on the whole unit.
         if number == own and not (c.diagnostics.has_errors or c.unit.has_matrices or c.unit.has_matrix_types):
             kept = Kept(c, c.diagnostics.items[findings:])
         with c.recover():
@@ -144,15 +146,15 @@ def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
     elif isinstance(item, syntax.StaticAssert):
         static_assert(c, item)
     elif pragma(c, item) is not None:
-        c.warn("ignored-pragmas", "an unroll hint belongs before a loop", item.span)
+        c.warn("ignored-pragmas", "an unroll hint must precede a loop", item.span)
 
 
 def _check_recursion(c: Context) -> None:
-    """Refuse recursion (OpenCL C 3.0, section 6.11 i): one error for each cycle, with its path."""
+    """Report recursion (OpenCL C 3.0, section 6.11 i): one error for each cycle, with its path."""
     complete_functions: set[typed.FunctionDecl] = set()
     for start in c.unit.functions:
         path: list[typed.FunctionDecl] = []
-        # A depth-first walk with its own stack: what is still to be called from each function on the path.
+        # A depth-first search with an explicit stack: the callees to visit for each function on the path.
         work = [iter([start])]
         while work:
             function = next(work[-1], None)
@@ -218,7 +220,7 @@ def _program_scope(c: Context, base: Base, d: syntax.Declarator, qualifiers: Qua
         return qualifiers
     if PROGRAM_SCOPE not in c.features:
         message = f"'{d.name}': a variable at program scope must be in the constant address space"
-        c.fail("address-space", message, d.span, notes=[Note("others come with -cl-std=CL2.0 and newer")])
+        c.fail("address-space", message, d.span, notes=[Note("other address spaces need -cl-std=CL2.0 or newer")])
     is_private = qualifiers.space is AddressSpace.PRIVATE and base.explicit_space and not d.modifiers
     if is_private or qualifiers.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
         message = f"'{d.name}': a variable at program scope cannot be in {qualifiers.space} memory"
@@ -227,8 +229,7 @@ def _program_scope(c: Context, base: Base, d: syntax.Declarator, qualifiers: Qua
 
 
 def _declared_again(c: Context, earlier: typed.VarDecl, decl: typed.VarDecl) -> typed.VarDecl:
-    """Return the variable of an earlier `extern` or tentative declaration, with which this one must agree (C11
-    6.9.2)."""
+    """Merge a declaration into an earlier `extern` or tentative one and return that (C11 6.9.2)."""
     a, b = earlier.type, decl.type
     same = a == b
     if isinstance(a, ArrayType) and isinstance(b, ArrayType):
@@ -256,12 +257,12 @@ def prototype(c: Context, base: Base, item: syntax.InitDeclarator) -> typed.Func
 
 
 def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.FunctionDecl:
-    """Declare a function; a later prototype or the definition must agree with it."""
+    """Declare a function; report a disagreement with an earlier declaration, and return the first one."""
     t, _ = declarator_type(c, base, d)
     specifiers = base.specifiers
     modifier = _function_modifier(d)
     if modifier is None or not isinstance(t, FunctionType) or d.name is None:
-        c.fail("function-declarator", "a function needs its parameters written out", d.span)
+        c.fail("function-declarator", "the declarator of a function must list its parameters", d.span)
     c.check_count(len(t.parameters), MOST_PARAMETERS, "parameters of a function", d.span)
     kernel = _is_kernel(specifiers)
     internal = any(word.text == "static" for word in specifiers.storage)
@@ -306,7 +307,7 @@ def _declare_function(c: Context, base: Base, d: syntax.Declarator) -> typed.Fun
 
 
 def _overloads(c: Context, decl: typed.FunctionDecl) -> list[typed.FunctionDecl]:
-    """Return the functions of the name so far; the first may lack the attribute, as in clang."""
+    """Return the overloads of the name so far; the first one may lack the attribute, as in clang."""
     entity = c.scope.find(decl.name)
     if isinstance(entity, Overloads):
         return entity.functions
@@ -330,7 +331,7 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
         decl = _define(c, node)
     except Abandon:
         c.poison(node.declarator.name, node.declarator.span)
-        # Errors in the body are reported all the same.
+        # Errors in the body are reported nevertheless.
         decl = _stand_in(c, node)
     c.function = FunctionState(decl, excused=_unused_parameters(node.declarator))
     if not c.contract:
@@ -352,7 +353,7 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
 
 
 def _unused_parameters(d: syntax.Declarator) -> set[str]:
-    """Return the parameters that are marked unused."""
+    """Return the names of the parameters that are marked unused."""
     modifier = _function_modifier(d)
     items = (modifier.parameters or []) if modifier is not None else []
     marked = [p for p in items if has_unused_attribute([*p.specifiers.attributes, *p.declarator.attributes])]
@@ -360,7 +361,7 @@ def _unused_parameters(d: syntax.Declarator) -> set[str]:
 
 
 def _warn(c: Context, state: FunctionState) -> None:
-    """Issue the warnings that need a whole body, which are omitted if a part of it is faulty."""
+    """Issue the warnings that need a complete, faultless function body."""
     if c.diagnostics.wants(*UNINITIALIZED_CODES):
         check_uninitialized(c, state)
     if c.diagnostics.wants(*UNUSED_CODES):
@@ -368,8 +369,7 @@ def _warn(c: Context, state: FunctionState) -> None:
 
 
 def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
-    """Return the function that is defined, with its name and parameters in this definition; its body is analysed
-    later."""
+    """Return the function to define, with the names of this definition; its body is still empty."""
     decl = _declare_function(c, base_type(c, node.specifiers), node.declarator)
     if decl.body is not None:
         notes = [Note("the previous definition is here", decl.span)]
@@ -382,7 +382,7 @@ def _define(c: Context, node: syntax.FunctionDefinition) -> typed.FunctionDecl:
         c.warn("missing-prototypes", f"'{decl.name}' has no prototype and is not static", decl.span)
     decl.span, decl.parameters = node.declarator.span, parameters(c, modifier)
     decl.body = typed.Block(node.body.span, [])
-    # The order of definition counts, also where a prototype stood before.
+    # Functions are listed in order of definition, even after a prototype.
     if c.unit.functions[-1] is not decl:
         c.unit.functions.remove(decl)
         c.unit.functions.append(decl)
@@ -427,8 +427,8 @@ def check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
             message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
             c.error("coop-mat-kernel-parameter", message, p.span)
         elif c.unit.has_matrix_types and holds(p.type):
-            notes = [Note("take a pointer to it")]
-            message = f"a kernel takes no matrix by value ('{p.name}')"
+            notes = [Note("pass a pointer to the matrix")]
+            message = f"a matrix cannot be passed by value to a kernel ('{p.name}')"
             c.error("matrix-type-kernel-parameter", message, p.span, notes=notes)
         elif is_bits(p.type) or p.type in (BOOL, EVENT) or isinstance(p.type, VoidType):
             c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
@@ -442,10 +442,10 @@ def check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
 
 
 def _check_size(c: Context, p: typed.VarDecl) -> None:
-    """Refuse size_t and the like, whose size on the device a host does not know, and bool."""
+    """Report size_t and similar types, whose size on the device is unknown to a host, and bool."""
     own = c.host_sized.get(p)
     if own is not None:
-        notes = [Note("its size is the device's own; take a uint or a ulong")]
+        notes = [Note("its size depends on the device; use uint or ulong")]
         c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{own}'", p.span, notes=notes)
         return
     member = _member_without_size(p.type)
@@ -457,14 +457,14 @@ def _check_size(c: Context, p: typed.VarDecl) -> None:
 
 
 def _member_without_size(t: Type) -> Field | None:
-    """Return the first member of a record whose size a host does not know."""
+    """Return the first member of a record, at any depth, whose size is unknown to a host, or None."""
     records = (part for part in contained(t) if isinstance(part, RecordType))
     members = (item for record in records for item in record.fields or ())
     return next((item for item in members if item.host_sized is not None or item.type is BOOL), None)
 
 
 def _holds_host_pointer(t: Type) -> bool:
-    """Return whether a record or array contains a pointer that a host cannot set."""
+    """Return whether a type contains a pointer that a host cannot set: one not to global memory."""
     pointers = (part for part in contained(t) if isinstance(part, PointerType))
     return any(pointer.qualifiers.space is not AddressSpace.GLOBAL for pointer in pointers)
 
@@ -474,7 +474,7 @@ def _check_pointer(c: Context, p: typed.VarDecl, t: PointerType) -> None:
         message = f"kernel parameter '{p.name}' must point to global, constant or local memory"
         c.error("kernel-parameter", message, p.span)
     elif isinstance(t.pointee, PointerType) and c.features.version < 200:
-        notes = [Note("it can with -cl-std=CL2.0 and newer")]
+        notes = [Note("pointers to pointers need -cl-std=CL2.0 or newer")]
         c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot be a pointer to pointers", p.span, notes=notes)
     elif isinstance(t.pointee, PointerType):
         _check_pointer(c, p, t.pointee)

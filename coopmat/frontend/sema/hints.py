@@ -1,4 +1,4 @@
-"""Notes and fix-its that help to correct a mistake: where a name is declared, which text should replace another."""
+"""Notes and fix-its: where a name is declared, and which text should replace another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..typed import Expr
 from ..types import Type
 from .context import Context, Typedef
 
-# Written with an operator that binds less tightly than a cast.
+# Expressions whose operator binds less tightly than a cast.
 _LOOSE = (
     *(typed.Assign, typed.Binary, typed.Comma, typed.CompoundAssign, typed.Conditional, typed.Logical),
     *(
@@ -26,7 +26,7 @@ _LOOSE = (
 
 
 def declared_here(e: Expr) -> list[Note]:
-    """Return a note at the declaration of the variable or the member whose value `e` is."""
+    """Return a note at the declaration of the variable that `e` reads, or no note."""
     while isinstance(e, (typed.Convert, typed.Load, typed.PointerAdd)):
         e = e.pointer if isinstance(e, typed.PointerAdd) else e.operand
     if isinstance(e, typed.VarRef) and e.decl.name:
@@ -35,7 +35,7 @@ def declared_here(e: Expr) -> list[Note]:
 
 
 def cast_to(c: Context, e: Expr, name: str) -> list[FixIt]:
-    """Return the fix-its that put a cast to the type of this name before an expression, in parentheses where needed."""
+    """Return the fix-its that insert a cast to the type `name` before an expression, with parentheses if needed."""
     span = e.span
     while isinstance(e, typed.Convert):
         e = e.operand
@@ -48,7 +48,7 @@ def cast_to(c: Context, e: Expr, name: str) -> list[FixIt]:
 
 
 def name_of(c: Context, t: Type) -> str | None:
-    """Return a typedef in scope that names exactly this type."""
+    """Return a typedef in scope that names exactly this type, or None."""
     for name in c.scope.visible():
         entity = c.scope.find(name)
         if isinstance(entity, Typedef) and entity.type == t:
@@ -57,7 +57,7 @@ def name_of(c: Context, t: Type) -> str | None:
 
 
 def spelled(c: Context, span: Span) -> str | None:
-    """Return the source text of a place within one line, or None for the result of a macro."""
+    """Return the source text of a place, or None if the place spans several lines or is unknown."""
     line = c.diagnostics.sources.line(span.file, span.line)
     if line is None or span.end_line != span.line:
         return None

@@ -44,7 +44,10 @@ from .values import integer_constant, rvalue, vector_components
 
 
 def initialize(c: Context, t: Type, node: syntax.Initializer) -> tuple[Type, Expr]:
-    """Return the type of an object of type `t`, with an open array size filled in, and its typed initial value."""
+    """Return the type of an initialised object, with an open array size filled in, and its typed initial value.
+
+    `t` is the declared type.
+    """
     if isinstance(node, syntax.InitializerList):
         if isinstance(t, (ArrayType, RecordType)):
             return _braced(c, t, node)
@@ -78,8 +81,10 @@ def _scalar_in_braces(c: Context, t: Type, node: syntax.InitializerList) -> Expr
 
 
 def _vector_in_braces(c: Context, t: VectorType, node: syntax.InitializerList) -> Expr:
-    """Analyse a braced vector: scalars and vectors that add up, as in clang; the specification has vector literals
-    only."""
+    """Analyse a braced vector: scalars and vectors that add up.
+
+    clang accepts this; the specification has only vector literals.
+    """
     items: list[Expr] = []
     for item in node.items:
         if item.designators or isinstance(item.value, syntax.InitializerList):
@@ -115,7 +120,7 @@ def _from_string(c: Context, t: ArrayType, node: syntax.StringLiteral) -> tuple[
 
 
 def _aggregate(c: Context, span: Span, t: ArrayType | RecordType, items: list[tuple[int, Expr]]) -> Aggregate:
-    """Return an aggregate value; one of nothing but zeros has no items."""
+    """Return an aggregate value; if all items are zero, it has no items."""
     if all(_is_zero(item) for _, item in items):
         return Aggregate(span, t, [])
     if isinstance(t, ArrayType) and (t.size or 0) > MOST_ELEMENTS:
@@ -125,7 +130,7 @@ def _aggregate(c: Context, span: Span, t: ArrayType | RecordType, items: list[tu
 
 def _is_zero(e: Expr) -> bool:
     if isinstance(e, FloatConst):
-        return str(e.value) == "0.0"  # and not -0.0
+        return str(e.value) == "0.0"  # -0.0 is not a zero
     return (
         isinstance(e, Zero) or (isinstance(e, IntConst) and e.value == 0) or (isinstance(e, Aggregate) and not e.items)
     )
@@ -133,9 +138,9 @@ def _is_zero(e: Expr) -> bool:
 
 @dataclass(slots=True)
 class _Items:
-    """A cursor over the items of one brace level, which elided inner braces share.
+    """A cursor over the items of one brace level, which aggregates with elided braces share.
 
-    `entered`: the designators of the next item have been processed already.
+    `entered`: whether the designators of the next item have been processed already.
     """
 
     items: list[syntax.InitializerItem]
@@ -166,8 +171,11 @@ def _braced(c: Context, t: Type, node: syntax.InitializerList) -> tuple[Type, Ex
 
 
 class _Level:
-    """An aggregate whose values are being collected; parts that are aggregates themselves may get theirs piece by
-    piece."""
+    """An aggregate whose values are being collected.
+
+    parts: position -> value, or the level of an aggregate part whose values are collected one by one.
+    position: the position of the next value.
+    """
 
     __slots__ = ("parts", "position", "type")
 
@@ -178,14 +186,14 @@ class _Level:
 
     def put(self, position: int, part: Expr | _Level) -> None:
         if isinstance(self.type, RecordType) and self.type.kind == "union":
-            self.parts.clear()  # only one member has a value: the last one named
+            self.parts.clear()  # only the last named member of a union has a value
         self.parts[position] = part
         self.position = position + 1
         if isinstance(self.type, RecordType) and self.type.kind == "union":
             self.position = _limit(self.type)
 
     def level(self, c: Context, position: int, span: Span) -> _Level:
-        """Return the part at a position, whose values are to be collected."""
+        """Return the part at a position as a level whose values can be collected."""
         part = self.parts.get(position)
         if isinstance(part, _Level):
             return part
@@ -207,9 +215,9 @@ class _Level:
 
 
 def _fill(c: Context, level: _Level, cursor: _Items, designators: list[syntax.Designator]) -> None:
-    """Consume items from a place in the aggregate on, up to its end or to an item with designators of its own.
+    """Consume items from the position in the aggregate, up to its end or to the next item with designators.
 
-    `designators` are the remaining ones of the first item, and determine the place.
+    `designators` are the remaining designators of the first item and determine the position.
     """
     limit = _limit(level.type)
     while (item := cursor.peek()) is not None:
@@ -226,7 +234,7 @@ def _fill(c: Context, level: _Level, cursor: _Items, designators: list[syntax.De
                 c.unsupported("a range of indices before another designator is", rest[0].span)
             position = level.position
             if not isinstance(_part(level.type, position), (ArrayType, RecordType)):
-                c.fail("invalid-initializer", f"'{_part(level.type, position)}' has no parts", rest[0].span)
+                c.fail("invalid-initializer", f"'{_part(level.type, position)}' has no members", rest[0].span)
             sublevel = level.level(c, position, rest[0].span)
             cursor.entered = True
             _fill(c, sublevel, cursor, rest)
@@ -237,7 +245,7 @@ def _fill(c: Context, level: _Level, cursor: _Items, designators: list[syntax.De
 
 
 def _take(c: Context, level: _Level, cursor: _Items, item: syntax.InitializerItem, last: int) -> None:
-    """Store the value of the part at the level's position, and of the parts up to `last`."""
+    """Store the value of the next item at the level's position, and at all positions up to `last`."""
     position, before = level.position, cursor.at
     level.position = last + 1
     with c.recover():
@@ -261,13 +269,15 @@ def _part(t: Type, position: int) -> Type:
     return t.fields[position].type
 
 
-# More elements than this at once would make a table of the range.
+# A larger range would make a table with an entry for each element.
 _LONGEST_RANGE = 65_536
 
 
 def _designated(c: Context, t: Type, designator: syntax.Designator) -> tuple[int, int]:
-    """Return the first and the last of the parts that a designator names; for a member of an unnamed member, that
-    one."""
+    """Return the first and the last position that a designator names.
+
+    For a member of an unnamed member, that is the position of the unnamed member.
+    """
     if isinstance(designator, syntax.FieldDesignator):
         path = t.path_of(designator.name) if isinstance(t, RecordType) else None
         if path is None:
@@ -289,7 +299,7 @@ def _designated(c: Context, t: Type, designator: syntax.Designator) -> tuple[int
 
 
 def _rest(t: Type, designators: list[syntax.Designator]) -> list[syntax.Designator]:
-    """Return the designators after the first one, or all if that names a member of an unnamed member."""
+    """Return the designators after the first, or all if the first names a member of an unnamed member."""
     if not designators:
         return []
     first = designators[0]
@@ -301,7 +311,7 @@ def _rest(t: Type, designators: list[syntax.Designator]) -> list[syntax.Designat
 
 
 def _next(c: Context, t: Type, cursor: _Items, item: syntax.InitializerItem) -> Expr:
-    """Return the value of one part: braced, a single expression, or the following items if inner braces are omitted."""
+    """Return the value of one part: braced, one expression, or, if its braces are elided, the following items."""
     node = item.value
     if isinstance(node, syntax.InitializerList):
         return initialize(c, t, node)[1]
@@ -325,8 +335,10 @@ def zero(span: Span, t: Type) -> Expr:
 
 
 def folded(e: Expr) -> Expr:
-    """Return the initial value of a static object with its vector expressions computed, and its matrices element by
-    element; expressions that are not constant are unchanged."""
+    """Return a static object's initial value with constant vectors folded and matrices expanded.
+
+    Expressions that are not constant are unchanged.
+    """
     if isinstance(e, Aggregate):
         return replace(e, items=[(i, folded(item)) for i, item in e.items])
     if isinstance(e, MatrixBroadcast) and isinstance(e.type, ConstantMatrixType) and is_constant(e.value):
@@ -339,7 +351,7 @@ def folded(e: Expr) -> Expr:
 
 
 def is_constant(e: Expr) -> bool:
-    """Return whether the value is known when the program is built (initialisers of static objects)."""
+    """Return whether an initial value of a static object is constant."""
     if isinstance(e, (IntConst, FloatConst, Zero, StringConst)):
         return True
     if isinstance(e, Aggregate):

@@ -1,4 +1,4 @@
-"""The linkage of functions and variables at program scope (C11 6.2.2): what one program shares with others."""
+"""The linkage of functions and variables at program scope (C11 6.2.2): which symbols programs share."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ def is_inline(specifiers: syntax.Specifiers) -> bool:
 
 
 def note_function(c: Context, decl: typed.FunctionDecl, specifiers: syntax.Specifiers, overloadable: bool) -> None:
-    """Record one declaration of a function. If all its declarations are inline and not extern, its definition is for
-    this program only (C11 6.7.4)."""
+    """Record one declaration of a function.
+
+    If all declarations are inline and none is extern, the definition is for this program only (C11 6.7.4).
+    """
     external = any(word.text == "extern" for word in specifiers.storage)
     c.inline[decl] = c.inline.get(decl, True) and is_inline(specifiers) and not external
     if overloadable:
@@ -25,14 +27,17 @@ def note_function(c: Context, decl: typed.FunctionDecl, specifiers: syntax.Speci
 
 
 def note_variable(c: Context, decl: typed.VarDecl, specifiers: syntax.Specifiers) -> None:
-    """Record one declaration of a variable at program scope. One that is static is for this program only."""
+    """Record one declaration of a program-scope variable; a static one is for this program only."""
     is_static = any(word.text == "static" for word in specifiers.storage)
     c.external[decl] = c.external.get(decl, True) and not is_static
 
 
 def resolve(c: Context) -> None:
-    """Report functions that are called and variables that are declared, but never defined. If programs are compiled
-    separately, other programs define these: give them symbols, and also what this program defines for others."""
+    """Report functions that are called and variables that are declared, but never defined.
+
+    If programs are compiled separately, other programs define these. Then set the symbols of undefined and of shared
+    definitions.
+    """
     called: dict[typed.FunctionDecl, Span] = {}
     for calls in c.calls.values():
         called = {**calls, **called}
@@ -64,13 +69,13 @@ def resolve(c: Context) -> None:
 
 
 def names_matrices(function: typed.FunctionDecl) -> bool:
-    """Return whether the signature has matrices: by value, or cooperative ones behind a pointer."""
+    """Return whether a function's signature has matrices: by value, or cooperative ones behind a pointer."""
     types = (function.type.result, *function.type.parameters)
     return any(holds(t) for t in types) or any(contains_matrix(part) for t in types for part in _pointees(t))
 
 
 def _pointees(t: Type) -> Iterator[Type]:
-    """Yield the type, and what pointers of the type point to, at all levels."""
+    """Yield the type, and the pointees of its pointers and elements of its arrays, at all levels."""
     while isinstance(t, (PointerType, ArrayType)):
         yield t
         t = t.pointee if isinstance(t, PointerType) else t.element

@@ -61,9 +61,9 @@ from .values import (
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A binary operator: its name in the typed AST and the types that its operands must have.
+    """A binary operator: its name in the typed AST and the class of its operand types.
 
-    operands: arithmetic, integer (also shifts), compare (relational), equality, logical.
+    `operands` is arithmetic, integer, shift, compare (relational), equality or logical.
     """
 
     name: str
@@ -96,7 +96,7 @@ BINARY: dict[str, Operator] = {
 
 
 def make_unary(span: Span, op: str, e: Expr) -> Expr:
-    """Return `neg`, `not`, `lnot` of a value whose type is already converted."""
+    """Return `neg`, `not` or `lnot` of a converted value, folded if the value is constant."""
     folded = fold_unary(span, op, e)
     if folded is not None:
         return folded
@@ -172,7 +172,10 @@ def dereference(c: Context, operand: Expr, span: Span) -> Expr:
 
 
 def _check_pointee(c: Context, t: PointerType, span: Span, *, void: bool = True) -> None:
-    """Check that the pointee has a size; arithmetic on a `void *` counts bytes, as in GNU C and clang."""
+    """Check that the pointee has a size.
+
+    If `void` is allowed, arithmetic on a `void *` counts bytes, as in GNU C and clang.
+    """
     if not is_complete(t.pointee) and not (void and isinstance(t.pointee, VoidType)):
         c.fail("incomplete-type", f"'{t}' points to an incomplete type", span)
 
@@ -180,7 +183,7 @@ def _check_pointee(c: Context, t: PointerType, span: Span, *, void: bool = True)
 # --- binary --------------------------------------------------------------------------------------
 
 
-# Most operands: looked for first.
+# The types of most operands, which are tested first.
 _NUMBERS = frozenset({ScalarType, VectorType})
 
 
@@ -209,14 +212,13 @@ def _arithmetic(c: Context, op: str, name: str, left: Expr, right: Expr, span: S
 
 
 def _wraps(c: Context, name: str, t: Type) -> bool:
-    """Return whether -fwrapv defines an overflow of the operation: sums and products of signed scalars that are not
-    promoted."""
+    """Return whether -fwrapv must define the operation's overflow: `add`, `sub`, `mul` of signed, promoted scalars."""
     exact = isinstance(t, ScalarType) and t.is_integer and t.signed and t.rank >= INT.rank
     return c.wrap and exact and name in ("add", "sub", "mul")
 
 
 def _wrapping(c: Context, name: str, left: Expr, right: Expr, span: Span) -> Expr:
-    """Return the operation on unsigned integers, unless both operands are constants."""
+    """Return the operation on unsigned integers, converted back; if both operands are constants, fold it."""
     t = left.type
     plain = fold_binary(span, name, left, right, t)
     if plain is not None:
@@ -253,8 +255,10 @@ def _need_integers(c: Context, op: str, left: Expr, right: Expr, op_span: Span) 
 
 
 def shift_operands(c: Context, op: str, left: Expr, right: Expr, op_span: Span) -> tuple[Expr, Expr]:
-    """Return the left operand promoted, and the right one converted to its type (the value is taken modulo the
-    width)."""
+    """Return the promoted left operand, and the right one converted to its type.
+
+    The shift count is taken modulo the width.
+    """
     _need_integers(c, op, left, right, op_span)
     if isinstance(left.type, VectorType):
         if isinstance(right.type, VectorType) and right.type.count != left.type.count:
@@ -356,7 +360,7 @@ def _pointer_compare(c: Context, op: str, row: Operator, left: Expr, right: Expr
 
 
 def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
-    """Check that an expression is an object that may be changed, and return it."""
+    """Return an expression as an lvalue; report an error if it is not a modifiable object."""
     if not isinstance(e, LValue):
         c.fail("not-an-lvalue", f"{what} needs an object, not a value of type '{e.type}'", span, labels=[Label(e.span)])
     if isinstance(e.type, ArrayType) or not is_complete(e.type):
@@ -365,12 +369,12 @@ def modifiable(c: Context, e: Expr, what: str, span: Span) -> LValue:
     if e.place.const or e.place.space is AddressSpace.CONSTANT or _has_const(e.type):
         c.fail("read-only", f"{what}: this object is read-only", e.span)
     if isinstance(e, Swizzle) and len(set(e.indices)) != len(e.indices):
-        c.fail("duplicate-swizzle", f"{what}: a component stands twice on the left side", e.span)
+        c.fail("duplicate-swizzle", f"{what}: a component occurs twice on the left side", e.span)
     return e
 
 
 def _has_const(t: Type) -> bool:
-    """Return whether a member is const, which makes the whole read-only (C11 6.3.2.1)."""
+    """Return whether a member is const, so that the whole object is read-only (C11 6.3.2.1)."""
     if not isinstance(t, (ArrayType, RecordType)):
         return False
     records = (part for part in contained(t) if isinstance(part, RecordType))
@@ -383,7 +387,7 @@ def assign(c: Context, target: Expr, value: Expr, span: Span, op_span: Span) -> 
 
 
 def compound_assign(c: Context, op: str, target: Expr, value: Expr, span: Span, op_span: Span) -> Expr:
-    """Analyse a compound assignment; `op` is spelled with its `=`."""
+    """Analyse a compound assignment; `op` includes the `=`."""
     place = modifiable(c, target, f"'{op}'", op_span)
     value = rvalue(value)
     row = BINARY[op[:-1]]
@@ -473,9 +477,9 @@ def _vector_select(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Sp
     if not test.type.element.is_integer:
         c.fail("invalid-condition", f"a vector condition must hold integers, not '{test.type}'", test.span)
     if isinstance(then.type, CoopMatrixType) or isinstance(otherwise.type, CoopMatrixType):
-        c.fail("coop-mat-operator", f"a '{test.type}' does not choose between cooperative matrices", test.span)
+        c.fail("coop-mat-operator", f"a '{test.type}' cannot select between cooperative matrices", test.span)
     if isinstance(then.type, ConstantMatrixType) or isinstance(otherwise.type, ConstantMatrixType):
-        c.fail("matrix-type-operator", f"a '{test.type}' does not choose between matrices", test.span)
+        c.fail("matrix-type-operator", f"a '{test.type}' cannot select between matrices", test.span)
     if isinstance(then.type, ScalarType) and isinstance(otherwise.type, ScalarType):
         common = common_scalar(then.type, otherwise.type)
         target = VectorType(common, test.type.count)
@@ -486,7 +490,7 @@ def _vector_select(c: Context, test: Expr, then: Expr, otherwise: Expr, span: Sp
     if not isinstance(t, VectorType) or (t.count, t.element.bits) != (test.type.count, test.type.element.bits):
         c.fail(
             "invalid-operands",
-            f"a condition of type '{test.type}' chooses between vectors of its count and width, not '{t}'",
+            f"a condition of type '{test.type}' selects between vectors of the same count and width, not '{t}'",
             span,
         )
     return typed.VectorSelect(span, t, test, then, otherwise)

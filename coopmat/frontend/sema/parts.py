@@ -28,7 +28,7 @@ from .values import rvalue
 
 
 def subscript(c: Context, node: syntax.Subscript, expected: Type | None) -> Expr:
-    # An element of a matrix has two subscripts, so the whole chain is looked at.
+    # An element of a matrix type has two subscripts, so the whole chain of subscripts is analysed at once.
     if not isinstance(node.base, syntax.Subscript):
         base, index = c.analyse_each(node.base, node.index)
         if isinstance(base.type, ConstantMatrixType):
@@ -63,7 +63,8 @@ def _subscripted(c: Context, base: Expr, index: Expr, node: syntax.Subscript) ->
         if isinstance(number, typed.IntConst) and size is not None and not 0 <= number.value < size:
             message = f"index {number.value} is outside of '{base.type}'"
             if contains_matrix(base.type):
-                c.fail("array-bounds", message, node.index.span)  # in the native form there is no memory to read
+                # native matrices are not in memory that could be read out of bounds
+                c.fail("array-bounds", message, node.index.span)
             c.warn("array-bounds", message, node.index.span)
         return typed.Index(node.span, base.type.element, base.place, base, number)
     if isinstance(base.type, VectorType):
@@ -92,7 +93,10 @@ def _not_subscriptable(c: Context, base: Expr, t: Type, node: syntax.Subscript) 
 
 
 def _component(c: Context, base: Expr, t: VectorType, index: Expr, node: syntax.Subscript) -> Expr:
-    """Analyse `v[i]` of a vector, as in clang: a component, through memory if the index is not constant."""
+    """Analyse `v[i]` of a vector, as in clang.
+
+    A constant index selects a component; any other index goes through memory.
+    """
     number = index_value(c, index)
     if isinstance(number, typed.IntConst):
         if not 0 <= number.value < t.count:
@@ -131,7 +135,10 @@ def member(c: Context, node: syntax.Member, expected: Type | None) -> Expr:
 
 
 def _field(base: Expr, index: int, node: syntax.Member) -> Expr:
-    """Return field `index` of a record; an array in a value is one of a temporary object, and can be subscripted."""
+    """Return field `index` of a record.
+
+    If an array is a field of an rvalue, the record is put in a temporary object, so that the array can be subscripted.
+    """
     assert isinstance(base.type, RecordType) and base.type.fields is not None
     field = base.type.fields[index]
     if not isinstance(base, LValue):
@@ -150,9 +157,9 @@ _XYZW = {name: i for i, name in enumerate("xyzw")} | {name: i for i, name in enu
 
 
 def swizzle_indices(name: str, count: int) -> tuple[int, ...] | None:
-    """Return the components that a swizzle names in a vector of `count`, or None if the name is invalid (6.1.7).
+    """Return the component indices of a swizzle of a vector of `count`, or None for an invalid name (6.1.7).
 
-    For a vector of 3, `.hi` and `.odd` name an undefined fourth component, here index 3.
+    For a vector of 3, `.hi` and `.odd` name an undefined fourth component, index 3 here.
     """
     whole = 4 if count == 3 else count
     halves = {
@@ -181,9 +188,9 @@ def _swizzle(c: Context, base: Expr, node: syntax.Member) -> Expr:
 
 
 def _swizzled(base: Expr, indices: tuple[int, ...], span: Span) -> Expr:
-    """Return these components of a vector, as an object if the vector is one.
+    """Return these components of a vector, as an object if the vector is an object.
 
-    The undefined component of a vector of 3 has the value of the last one.
+    In an rvalue, the undefined component of a vector of 3 has the value of the last component.
     """
     assert isinstance(base.type, VectorType)
     last = base.type.count - 1

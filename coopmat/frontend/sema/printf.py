@@ -1,9 +1,8 @@
-"""Calls of printf (OpenCL C 3.0, section 6.15.14): promotion of the arguments, and their check against the format
-string.
+"""Calls of printf (OpenCL C 3.0, section 6.15.14): argument promotion and the check against the format string.
 
-The check is clang's -Wformat, for OpenCL C: a value of another type than its conversion expects is a warning, since it
-is undefined behaviour and no error. It is stricter than clang's: a conversion of characters in vectors expects such
-vectors.
+The check is clang's -Wformat for OpenCL C. An argument whose type does not match its conversion is undefined behaviour,
+which is not an error, so it is a warning. The check is stricter than clang's: a vector conversion with length hh
+expects a vector of characters.
 """
 
 from __future__ import annotations
@@ -46,26 +45,26 @@ _SPECIFICATION = re.compile(
     re.DOTALL,
 )
 _SIGNED, _UNSIGNED, _FLOATS, _OTHERS = "di", "ouxX", "fFeEgGaA", "csp"
-# By length: the component that a conversion of a vector takes.
+# Family -> length -> component type of the vector that the conversion takes.
 _VECTORS: dict[str, dict[str, ScalarType]] = {
     _SIGNED: {"": INT, "hh": CHAR, "h": SHORT, "hl": INT, "l": LONG},
     _UNSIGNED: {"": UINT, "hh": UCHAR, "h": USHORT, "hl": UINT, "l": ULONG},
     _FLOATS: {"": DOUBLE, "h": HALF, "hl": FLOAT, "l": DOUBLE},
 }
-# By length: the types, before promotion, that a conversion of an integer takes; of either sign.
+# Length -> argument types, before promotion, that an integer conversion takes, signed or unsigned.
 _CHARACTERS, _WORDS, _LONGS = (BOOL, CHAR, UCHAR), (INT, UINT), (LONG, ULONG)
 _SMALL = (*_CHARACTERS, SHORT, USHORT, *_WORDS)
 _INTEGERS: dict[str, tuple[ScalarType, ...]] = {
     **{"": _SMALL, "hh": (*_CHARACTERS, *_WORDS), "h": _SMALL, "hl": _SMALL},
     **dict.fromkeys(("l", "z", "t"), _LONGS),
 }
-# Lengths that mean something, and the flags that mean nothing, to each conversion of scalars.
+# Conversions of scalars -> valid lengths; conversion -> flags without a meaning.
 _LENGTHS = {_SIGNED: "hh h l z t ll j", _UNSIGNED: "hh h l z t ll j", _FLOATS: "L", "c": "", "s": "", "p": ""}
 _BAD_FLAGS = {"d": "#", "i": "#", "u": "#+ ", "o": "+ ", "x": "+ ", "X": "+ ", "c": "#0+ ", "s": "#0+ ", "p": "#0+ "}
 
 
 def call(c: Context, node: syntax.Call, arguments: list[Expr]) -> Expr:
-    """Return the call with its arguments promoted; `arguments` are rvalues."""
+    """Return the call with promoted arguments, after warnings about the format; `arguments` are rvalues."""
     if not arguments:
         c.fail("argument-count", "'printf' takes a format string", node.span)
     format_string, *rest = arguments
@@ -76,12 +75,12 @@ def call(c: Context, node: syntax.Call, arguments: list[Expr]) -> Expr:
         _check(c, literal, rest)
     if not literals:
         code = "format-nonliteral" if rest else "format-security"
-        c.warn(code, "the format string is no string literal", format_string.span)
+        c.warn(code, "the format string is not a string literal", format_string.span)
     return typed.BuiltinCall(node.span, INT, "printf", "printf", tuple(e.type for e in converted), converted)
 
 
 def _promoted(c: Context, e: Expr) -> Expr:
-    """Apply the default argument promotions; floats become doubles if the device has them (as in clang)."""
+    """Apply the default argument promotions; half and float become double if the device has it, as in clang."""
     t = e.type
     if isinstance(t, ScalarType) and t in (HALF, FLOAT):
         return convert_arithmetic(e, DOUBLE if "cl_khr_fp64" in c.features else FLOAT)
@@ -93,7 +92,7 @@ def _promoted(c: Context, e: Expr) -> Expr:
 
 
 def _literals(e: Expr) -> list[StringConst]:
-    """Return the string literals that the format may be, or none if it may be something else."""
+    """Return the string literals that the format may be, or none if it may be another string."""
     if isinstance(e, Convert) and e.kind in (ConvertKind.DECAY, ConvertKind.POINTER):
         return _literals(e.operand)
     if isinstance(e, typed.Conditional):
@@ -104,9 +103,12 @@ def _literals(e: Expr) -> list[StringConst]:
 
 @dataclass(frozen=True, slots=True)
 class _Specification:
-    """A conversion specification, with `stars` times `*`, for `count` components.
+    """A conversion specification of a format.
 
-    `family` is the key of its row in the tables above.
+    stars: the number of `*` in it.
+    count: the number of vector components, or 1.
+    length: the length modifier.
+    family: the key in the tables above.
     """
 
     text: str
@@ -117,12 +119,12 @@ class _Specification:
 
     @property
     def expected(self) -> str:
-        """The type of its argument, for messages."""
+        """The description of the argument type, for messages."""
         if self.count > 1 and (element := _VECTORS.get(self.family, {}).get(self.length)):
             return f"'{VectorType(element, self.count)}'"
         if self.family in (_SIGNED, _UNSIGNED, "c"):
             types = _INTEGERS.get(self.length, ())
-            return f"an integer like '{types[-2]}'" if types else "what OpenCL C does not have"
+            return f"an integer like '{types[-2]}'" if types else "a type that OpenCL C does not have"
         return {"s": "a string", "p": "a pointer"}.get(self.family, "a floating scalar")
 
     def fits(self, t: Type) -> bool:
@@ -166,26 +168,28 @@ def _check(c: Context, literal: StringConst, arguments: Sequence[Expr]) -> None:
 
 
 def _specification(c: Context, literal: StringConst, match: re.Match[str]) -> _Specification | None:
-    """Return one conversion, checked for itself; if the rest of the format cannot be interpreted, report that and
-    return None."""
+    """Return one checked conversion specification.
+
+    If the rest of the format cannot be interpreted, report that and return None.
+    """
     text, conversion, span = match[0], match["conversion"], literal.span
     if conversion is None:
-        c.warn("format", f"'{text}' is not finished", span)
+        c.warn("format", f"the conversion '{text}' is incomplete", span)
         return None
     family = next((f for f in (_SIGNED, _UNSIGNED, _FLOATS, *_OTHERS) if conversion in f), None)
     count = int(match["vector"][1:] or 0) if match["vector"] else 1
     if family is None or (match["vector"] and count not in VECTOR_SIZES):
         prefix = text if text.isprintable() else text[:-1]
-        c.warn("format-invalid-specifier", f"'{prefix}' is no conversion that OpenCL C has", span)
+        c.warn("format-invalid-specifier", f"'{prefix}' is not a conversion of OpenCL C", span)
         return None
     length = match["length"] or ""
     lengths = " ".join(_VECTORS[family]) if count > 1 and family in _VECTORS else _LENGTHS[family]
     if length and length not in lengths.split():
-        c.warn("format", f"the length '{length}' means nothing in '{text}'", span)
+        c.warn("format", f"the length '{length}' is not valid in '{text}'", span)
     for flag in dict.fromkeys(match["flags"]):
         if flag in _BAD_FLAGS.get(conversion, ""):
-            c.warn("format", f"the flag '{flag}' means nothing in '{text}'", span)
+            c.warn("format", f"the flag '{flag}' has no effect in '{text}'", span)
     if match["precision"] is not None and conversion in "cp":
-        c.warn("format", f"the precision means nothing in '{text}'", span)
+        c.warn("format", f"the precision has no effect in '{text}'", span)
     stars = (match["width"] == "*") + (match["precision"] == ".*")
     return _Specification(text, stars, count, length, family)

@@ -128,7 +128,10 @@ def _enter_member(c: Context, name: str, span: Span, names: dict[str, Span]) -> 
 
 
 def _unnamed_member(c: Context, base: Base, member: syntax.MemberDeclaration, names: dict[str, Span]) -> list[Field]:
-    """Return the member for a struct or union without tag and name, whose members are members of the outer record."""
+    """Return the field for a struct or union without tag and name, and enter its members in the outer record.
+
+    Any other declaration without declarators is ignored, with a warning.
+    """
     tag = member.specifiers.tag
     if not isinstance(base.type, RecordType) or not isinstance(tag, syntax.StructSpecifier) or tag.name is not None:
         c.warn("missing-declarations", "this declares no member", member.span)

@@ -1,12 +1,14 @@
-"""Types whose objects are allowed in few places, and their special rules: images and samplers, atomic types and events,
-halves without cl_khr_fp16.
+"""Types whose objects are restricted: images, samplers, atomic types, events, and halves without cl_khr_fp16.
 
 OpenCL C 3.0, sections 6.3.1.1 (halves), 6.3.3 (types), 6.8 (access qualifiers), 6.12 (restrictions), 6.15.12 (atomics),
-6.15.15.1 (samplers). An image comes from the host and is passed as an argument; a sampler may also be a constant of the
-program. Neither is ever changed. An atomic object is read and changed by functions only. In global memory it is
-initialised by the program, elsewhere with `atomic_init`. An event is a value in private memory. Without the extension a
-program may point to halves, for vload_half and the like, and do nothing else with them, unless values are carried as
-their bits: then it may do with scalars what needs no builtin of halves.
+6.15.15.1 (samplers).
+
+- An image is an argument from the host; a sampler may also be a constant of the program. Neither can be changed.
+- An atomic object is accessed only by functions. It can be initialised in global memory; elsewhere, `atomic_init` is
+  required.
+- An event is a value in private memory.
+- Without cl_khr_fp16, a program may have pointers to halves, for vload_half and similar functions, but no values of
+  type half. With `half_bits`, scalars may be used in everything but builtins of halves.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from .values import constant_value, rvalue
 
 ACCESSES = ("read_only", "write_only", "read_write")
 
-# The bits of a sampler's initial value: coordinates (1), addressing (2 to 8), filter (0x10, 0x20).
+# Bits of a sampler's value: coordinates (bit 0), addressing mode (bits 1 to 3), filter mode (0x10 or 0x20).
 _ADDRESSINGS, _FILTERS = (0, 2, 4, 6, 8), (0x10, 0x20)
 
 _PLACES = {
@@ -57,27 +59,30 @@ _PLACES = {
     "array": "be an element of an array",
     "pointer": "be pointed to",
     "result": "be the result of a function",
-    "variable": "be a variable: it comes in as an argument",
+    "variable": "be a variable: it must be a parameter",
     "assignment": "be changed",
     "operand": "be a side of '?:'",
-    "cast": "be made by a cast",
+    "cast": "be the result of a cast",
 }
 _OF_ATOMICS = {"parameter": "be a parameter", "result": "be the result of a function", "assignment": "be assigned to"}
 _OF_EVENTS = {"address-space": "be in {} memory", "member": "be a member of a struct or union"}
 
 
 def refuse(c: Context, t: Type, place: str, span: Span, what: str = "") -> None:
-    """Refuse `t` if objects of its type cannot be in that place; `place`: the key of a row above, and in the code."""
+    """Report an error if an object of type `t` cannot be in a place.
+
+    `place` is a key of one of the tables above and part of the error code; `what` completes the table's text.
+    """
     if is_opaque(t) and place in _PLACES:
         kind, some = ("sampler", "a sampler") if t == SAMPLER else ("image", f"an image ('{t}')")
         c.fail(f"{kind}-{place}", f"{some} cannot {_PLACES[place]}", span)
     while isinstance(t, ArrayType):
         t = t.element
     if isinstance(t, AtomicType) and place in _OF_ATOMICS:
-        notes = [Note("a function can have a pointer to it")]
+        notes = [Note("use a pointer to the object")]
         if place == "assignment":
             clear = "atomic_flag_test_and_set or atomic_flag_clear" if t.flag else "atomic_init or atomic_store"
-            notes = [Note(f"{clear} changes it")]
+            notes = [Note(f"use {clear} to change it")]
         c.fail(f"atomic-{place}", f"an object of type '{t}' cannot {_OF_ATOMICS[place]}", span, notes=notes)
     elif t == EVENT and place in _OF_EVENTS:
         c.fail(f"event-{place}", f"an object of type '{t}' cannot {_OF_EVENTS[place].format(what)}", span)
@@ -88,7 +93,7 @@ def refuse(c: Context, t: Type, place: str, span: Span, what: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """A feature that must be on from a language version on."""
+    """A feature that an image type requires, from language version `since` on."""
 
     name: str
     since: int = 100
@@ -110,7 +115,10 @@ def access_words(words: list[syntax.Word]) -> list[syntax.Word]:
 
 
 def with_access(c: Context, t: Type, words: list[syntax.Word], span: Span, *, by_name: bool) -> Type:
-    """Return `t` with its access qualifiers, checked; `by_name`: a typedef, which has one already, explicit or not."""
+    """Return `t` with its access qualifiers, checked.
+
+    `by_name`: the type is named by a typedef, which already has an access qualifier, explicit or implicit.
+    """
     if words and not isinstance(t, ImageType):
         c.fail("access-qualifier", f"'{words[0].text}' is for images only, not for '{t}'", words[0].span)
     if not isinstance(t, ImageType):
@@ -139,9 +147,9 @@ def _need(c: Context, t: Type, needs: list[_Need], span: Span) -> None:
 def declare_variable(
     c: Context, d: syntax.Declarator, t: Type, qualifiers: Qualifiers, node: syntax.Initializer | None
 ) -> typed.VarDecl:
-    """Declare a variable of an opaque type: a sampler that is initialised with a constant, and never changes.
+    """Declare a variable of an opaque type: a sampler with a constant initial value, which never changes.
 
-    Inside a function it may also be another name for a sampler, as in clang.
+    Inside a function, another sampler may be the initial value, as in clang.
     """
     if isinstance(t, ImageType):
         refuse(c, t, "variable", d.span)
@@ -156,7 +164,7 @@ def declare_variable(
     if node is None:
         c.fail("sampler-initializer", f"sampler '{name}' needs an initial value", d.span)
     if isinstance(node, syntax.InitializerList):
-        c.fail("sampler-initializer", f"the initial value of sampler '{name}' cannot stand in braces", node.span)
+        c.fail("sampler-initializer", f"the initial value of sampler '{name}' cannot be in braces", node.span)
     value = c.analyse(node)
     if outside and not isinstance(value, typed.IntConst):
         value = _constant_of(c, value, node.span)
@@ -167,12 +175,12 @@ def declare_variable(
 def _constant_of(c: Context, e: typed.Expr, span: Span) -> typed.Expr:
     value = rvalue(e)
     if value.type == SAMPLER:
-        c.fail("sampler-initializer", "a sampler at program scope starts with a constant, not with a sampler", span)
+        c.fail("sampler-initializer", "a sampler at program scope needs a constant, not a sampler", span)
     return value
 
 
 def converted(c: Context, e: typed.Expr, span: Span, what: str) -> typed.Expr:
-    """Return `e` as a sampler: it is one already, or a 32-bit integer constant made of the CLK_ macros."""
+    """Return `e` as a sampler: it must be a sampler, or a 32-bit integer constant made of the CLK_ macros."""
     e = rvalue(e)
     if e.type == SAMPLER:
         return e
@@ -182,10 +190,10 @@ def converted(c: Context, e: typed.Expr, span: Span, what: str) -> typed.Expr:
         c.fail("sampler-initializer", f"{what} must be a constant", span)
     bits = e.value & 0xFFFFFFFF
     if bits & ~0x3F or bits & 0x0E not in _ADDRESSINGS:
-        notes = [Note("it is made of one CLK_NORMALIZED_COORDS_, one CLK_ADDRESS_ and one CLK_FILTER_ macro")]
-        c.fail("sampler-initializer", f"{what} has no meaning: {bits:#x}", span, notes=notes)
+        notes = [Note("combine one CLK_NORMALIZED_COORDS_, one CLK_ADDRESS_ and one CLK_FILTER_ macro")]
+        c.fail("sampler-initializer", f"{what} is not a valid sampler: {bits:#x}", span, notes=notes)
     if bits & 0x30 not in _FILTERS:
-        c.warn("spir-compat", f"{what} says no filter: the nearest element is taken", span)
+        c.warn("spir-compat", f"{what} has no filter mode: CLK_FILTER_NEAREST is used", span)
     return typed.Convert(e.span, SAMPLER, typed.ConvertKind.SAMPLER, e)
 
 
@@ -203,7 +211,7 @@ TYPES: dict[str, Type] = {
 }
 _WIDE = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
 
-# The enumerators of memory_scope and memory_order: values, and what they need beside OpenCL C 2.0 (6.15.12.1, .2).
+# Enumerator of memory_scope or memory_order -> (value, features required besides OpenCL C 2.0) (6.15.12.1, .2).
 _ENUMERATORS = {
     "memory_scope_work_item": (0, ""),
     "memory_scope_work_group": (1, ""),
@@ -218,10 +226,10 @@ _ENUMERATORS = {
     "memory_order_seq_cst": (5, "__opencl_c_atomic_order_seq_cst"),
 }
 
-# memory_order_acquire, release, acq_rel: what a load, a store and a failure cannot be.
+# Values of memory_order_acquire, release and acq_rel; the orders invalid for loads (and failures) and for stores.
 _ACQUIRE, _RELEASE, _BOTH = 2, 3, 4
 _LOADS, _STORES = (_RELEASE, _BOTH), (_ACQUIRE, _BOTH)
-# By builtin: the number of an order's argument, and the orders that it cannot be.
+# Builtin -> (index of the argument with a memory order, values that are invalid for it).
 _WRONG_ORDERS: dict[str, tuple[int, tuple[int, ...]]] = {
     "atomic_load_explicit": (1, _LOADS),
     "atomic_store_explicit": (2, _STORES),
@@ -241,7 +249,7 @@ def memory_enumerators(c: Context) -> list[EnumConstant]:
 
 
 def check_atomic(c: Context, t: Type, span: Span) -> None:
-    """Refuse an atomic type if the language version or an extension that it needs is off."""
+    """Report an atomic type whose language version or required extensions are not enabled."""
     if not isinstance(t, AtomicType):
         return
     needs = f"CL2.0 {_WIDE}" if t.value.bits == 64 else "CL2.0"
@@ -256,7 +264,7 @@ def check_atomic(c: Context, t: Type, span: Span) -> None:
 
 
 def check_atomic_variable(c: Context, decl: typed.VarDecl, span: Span | None) -> None:
-    """Check a variable of an atomic type; `span` is its initial value's."""
+    """Check a variable of an atomic type; `span` is the place of its initial value, or None."""
     space = decl.qualifiers.space
     if space is not AddressSpace.PRIVATE:
         refuse(c, decl.type, "address-space", decl.span, str(space))
@@ -272,14 +280,14 @@ def check_atomic_variable(c: Context, decl: typed.VarDecl, span: Span | None) ->
 
 
 def check_memory_order(c: Context, overload: Overload, arguments: list[typed.Expr]) -> None:
-    """Warn of a memory order that is invalid for the operation; a stronger valid one is used."""
+    """Warn of a memory order that is invalid for the operation; the lowering replaces it by a valid, stronger one."""
     at, wrong = _WRONG_ORDERS.get(overload.name, (0, ()))
     if at == 0 or at >= len(arguments):
         return
     order = constant_value(arguments[at])
     if order in wrong:
         name = {_ACQUIRE: "acquire", _RELEASE: "release", _BOTH: "acq_rel"}[order]  # type: ignore[index]
-        message = f"'{overload.name}' cannot have memory_order_{name} here; another order is taken"
+        message = f"'{overload.name}' cannot have memory_order_{name} here; a valid order is used"
         c.warn("atomic-memory-ordering", message, arguments[at].span)
 
 
@@ -300,7 +308,7 @@ def refuse_half(c: Context, t: Type, span: Span) -> NoReturn:
 
 
 def _is_refused(c: Context, t: Type) -> bool:
-    """Return whether a value or an object of the type needs cl_khr_fp16: scalars that are carried as bits do not."""
+    """Return whether a value or object of the type needs cl_khr_fp16; with `half_bits`, scalars do not."""
     if "cl_khr_fp16" in c.features or not _holds_half(t):
         return False
     while isinstance(t, ArrayType):
@@ -311,13 +319,13 @@ def _is_refused(c: Context, t: Type) -> bool:
 
 
 def check_half(c: Context, t: Type, span: Span) -> None:
-    """Refuse an object that would be or contain halves."""
+    """Report an object of a type that contains halves, if that needs cl_khr_fp16."""
     if _is_refused(c, t):
         refuse_half(c, t, span)
 
 
 def check_halves(c: Context, decl: typed.FunctionDecl) -> None:
-    """Report the halves that a function declares, takes, returns or computes with, if the extension is off."""
+    """Report the halves that a function declares, takes, returns or computes with, without cl_khr_fp16."""
     with c.recover():
         check_half(c, decl.type.result, decl.span)
     for parameter in decl.parameters:
@@ -337,7 +345,10 @@ def check_halves(c: Context, decl: typed.FunctionDecl) -> None:
 
 
 def _is_builtin_of_halves(node: Node) -> bool:
-    """Return whether the device computes with halves in a builtin's call: conversions become functions on bits."""
+    """Return whether the device computes with halves in a builtin call.
+
+    Conversions do not: they become functions on bits.
+    """
     if not isinstance(node, typed.BuiltinCall) or parse_conversion(node.name) is not None:
         return False
     return any(element_type(t) is HALF for t in (node.type, *node.parameters))

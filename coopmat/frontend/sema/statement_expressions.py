@@ -1,4 +1,4 @@
-"""Statement expressions, `({ ...; value; })`, and `a ?: b`, which becomes one: extensions of GNU C that clang has."""
+"""Statement expressions `({ ...; value; })` and `a ?: b`, which is lowered to one: GNU extensions that clang has."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from .values import constant_value, rvalue
 
 
 def statement_expression(c: Context, node: syntax.StatementExpression, expected: Type | None) -> typed.Expr:
-    """Analyse a statement expression: its value is that of the last statement, if that is an expression; control cannot
-    leave it earlier."""
+    """Analyse a statement expression.
+
+    Its value is that of the last statement, if that is an expression statement. Control cannot leave it earlier.
+    """
     if c.function is None:
-        c.fail("not-constant", "statement expressions stand inside of functions", node.span)
+        c.fail("not-constant", "a statement expression is allowed only in a function", node.span)
     items = node.body.items
     last = items[-1] if items and isinstance(items[-1], syntax.ExpressionStatement) else None
     result = last.expression if last is not None else None
@@ -38,7 +40,7 @@ def statement_expression(c: Context, node: syntax.StatementExpression, expected:
 
 @contextmanager
 def _enclosed(c: Context) -> Iterator[None]:
-    """Hide the enclosing loops and switches."""
+    """Return a context manager that hides the enclosing loops and switches."""
     state = c.function
     assert state is not None
     outside = state.loops, state.breakable, state.switches
@@ -52,13 +54,13 @@ def _enclosed(c: Context) -> Iterator[None]:
 
 
 def check_leaving(c: Context, what: str, span: Span) -> None:
-    """Refuse a jump out of a statement expression, or into one."""
+    """Report a label, or a jump that may leave the statement expression it is in."""
     if c.function is not None and c.function.enclosed:
         c.unsupported(f"{what} a statement expression is", span)
 
 
 def short_conditional(c: Context, condition: typed.Expr, otherwise: typed.Expr, span: Span) -> typed.Expr:
-    """Analyse `a ?: b`: a if it is not zero, evaluated once."""
+    """Analyse `a ?: b`, which evaluates `a` once and yields it if it is not zero, else `b`."""
     condition = rvalue(condition)
     if constant_value(condition) is not None:
         return operators.conditional(c, condition, condition, otherwise, span)

@@ -55,7 +55,7 @@ def _state(c: Context) -> FunctionState:
 
 
 def block(c: Context, node: syntax.Compound) -> typed.Block:
-    """Analyse a compound statement without a scope of its own (the caller opens one)."""
+    """Analyse a compound statement without opening a scope; the caller opens one."""
     items: list[typed.Stmt] = []
     unroll: int | None = None
     contract = c.contract
@@ -81,7 +81,7 @@ def block(c: Context, node: syntax.Compound) -> typed.Block:
 
 
 def pragma(c: Context, node: syntax.Pragma) -> int | None:
-    """Process a pragma; return an unroll factor for the loop that follows."""
+    """Process a pragma; return the unroll factor for the loop that follows, or None."""
     words = node.text.split()
     if words[1:2] == ["FP_CONTRACT"] and words[0] in ("OPENCL", "STDC"):
         _fp_contract(c, words[2:], node.span)
@@ -96,8 +96,11 @@ def pragma(c: Context, node: syntax.Pragma) -> int | None:
 
 
 def _fp_contract(c: Context, words: list[str], span: Span) -> None:
-    """Process FP_CONTRACT. OFF holds for the whole function, and for every kernel: SPIR-V has no smaller unit, and
-    permits contraction but cannot require it."""
+    """Process FP_CONTRACT.
+
+    In SPIR-V, contraction can be disabled only for a whole kernel and cannot be required. So OFF holds for the whole
+    function and for every kernel.
+    """
     if words not in (["ON"], ["OFF"], ["DEFAULT"]):
         c.fail("pragma", "'FP_CONTRACT' takes ON, OFF or DEFAULT", span)
     c.contract = c.contract_default if words == ["DEFAULT"] else words == ["ON"]
@@ -133,7 +136,7 @@ def _apply_unroll(c: Context, s: typed.Stmt, factor: int, span: Span, code: str 
     if isinstance(s, (typed.For, typed.While, typed.DoWhile)):
         s.unroll = factor
     else:
-        c.warn(code, "an unroll hint belongs before a loop", span)
+        c.warn(code, "an unroll hint must precede a loop", span)
 
 
 def local_declaration(c: Context, node: syntax.Declaration) -> list[typed.Stmt]:
@@ -167,7 +170,7 @@ def _local_variable(
     if not open_array and not is_complete(t):
         c.fail("incomplete-type", f"variable '{d.name}' has incomplete type '{t}'", d.span)
     if not open_array:
-        c.declare(decl)  # in scope already within its own initialiser
+        c.declare(decl)  # the name is in scope within its initialiser
     state = _state(c)
     if not has_unused_attribute(base.marks(d)):
         state.locals.append(decl)
@@ -194,9 +197,7 @@ def _check_space(c: Context, decl: typed.VarDecl, *, static: bool, initialised: 
     space, name = decl.qualifiers.space, decl.name
     if contains_matrix(decl.type) and (space is not AddressSpace.PRIVATE or static):
         where = f"{space} memory" if space is not AddressSpace.PRIVATE else "static storage"
-        c.fail(
-            "coop-mat-address-space", f"a cooperative matrix lives in private memory; '{name}' is in {where}", decl.span
-        )
+        c.fail("coop-mat-address-space", f"a cooperative matrix must be private; '{name}' is in {where}", decl.span)
     if space is AddressSpace.LOCAL:
         if not _state(c).decl.is_kernel:
             c.fail("address-space", f"'{name}': local variables can be declared in kernels only", decl.span)
@@ -236,7 +237,7 @@ def _expression(c: Context, node: syntax.ExpressionStatement) -> typed.Stmt:
 
 
 def _if(c: Context, node: syntax.If) -> typed.Stmt:
-    # A chain of else-ifs may be long: it is built from its end, without recursion.
+    # Chains of else-ifs may be long, so they are built from their end, without recursion.
     chain: list[tuple[syntax.If, typed.Expr, typed.Stmt]] = []
     tail: syntax.Statement | None = node
     while isinstance(tail, syntax.If):
@@ -252,14 +253,14 @@ def _if(c: Context, node: syntax.If) -> typed.Stmt:
 
 
 def _tested(c: Context, node: syntax.Expression, what: str) -> typed.Expr:
-    """Analyse a condition; a faulty one becomes 1, so that what it controls is still analysed."""
+    """Analyse a condition; a faulty one becomes 1, so that the statements it controls are still analysed."""
     with c.recover():
         return condition(c, c.analyse(node), what)
     return typed.IntConst(node.span, INT, 1)
 
 
 def _scoped(c: Context, node: syntax.Statement) -> typed.Stmt:
-    """Analyse a statement that is a scope of its own; a faulty one becomes an empty block."""
+    """Analyse a statement in a new scope; a faulty one becomes an empty block."""
     with c.nested_scope(), c.recover():
         if isinstance(node, syntax.Compound):
             return block(c, node)
@@ -330,8 +331,7 @@ def _attributed(c: Context, node: syntax.Attributed) -> typed.Stmt:
 
 
 def _falls_through(c: Context, node: syntax.Attributed) -> bool:
-    """Return whether this is `__attribute__((fallthrough));`, which marks a case that falls through into the next
-    one."""
+    """Return whether a statement is `__attribute__((fallthrough));`, which marks a deliberate fall-through."""
     alone = isinstance(node.body, syntax.ExpressionStatement) and node.body.expression is None
     if not alone or [item.name.strip("_") for item in node.attributes] != ["fallthrough"]:
         return False
@@ -371,7 +371,7 @@ def _switched(c: Context, node: syntax.Expression) -> typed.Expr:
 
 
 def _case(c: Context, node: syntax.Case) -> typed.Stmt:
-    # Labels in a row nest; walk them down instead of recursing.
+    # Consecutive labels nest; they are analysed in a loop instead of recursion.
     labels: list[tuple[Span, int | None]] = []
     body_node: syntax.Statement = node
     while isinstance(body_node, syntax.Case):
@@ -384,17 +384,17 @@ def _case(c: Context, node: syntax.Case) -> typed.Stmt:
     return body
 
 
-# A range of case labels is as many labels.
+# A range of case labels becomes a label for each value.
 _MOST_CASES = 1024
 
 
 def _case_values(c: Context, node: syntax.Case) -> list[int | None]:
-    """Return the values of a label; None is the default."""
+    """Return the values of a `case` label, or [None] for `default`."""
     switches = _state(c).switches
     word = "case" if node.value is not None else "default"
     if not switches:
         check_leaving(c, f"'{word}' of a switch around", node.span)
-        c.fail("outside-switch", f"'{word}' stands outside of a switch", node.span)
+        c.fail("outside-switch", f"'{word}' is outside of a switch", node.span)
     current = switches[-1]
     if node.value is None:
         if current.default is not None:
@@ -439,14 +439,14 @@ def _goto(c: Context, node: syntax.Goto) -> typed.Stmt:
 def _break(c: Context, node: syntax.Break) -> typed.Stmt:
     if not _state(c).breakable:
         check_leaving(c, "'break' out of", node.span)
-        c.fail("outside-loop", "'break' stands outside of a loop or switch", node.span)
+        c.fail("outside-loop", "'break' is outside of a loop or switch", node.span)
     return typed.Break(node.span)
 
 
 def _continue(c: Context, node: syntax.Continue) -> typed.Stmt:
     if not _state(c).loops:
         check_leaving(c, "'continue' out of", node.span)
-        c.fail("outside-loop", "'continue' stands outside of a loop", node.span)
+        c.fail("outside-loop", "'continue' is outside of a loop", node.span)
     return typed.Continue(node.span)
 
 
@@ -465,7 +465,7 @@ def _return(c: Context, node: syntax.Return) -> typed.Stmt:
     value = rvalue(c.analyse(node.value, result if result != VOID else None))
     if isinstance(result, VoidType):
         if not isinstance(value.type, VoidType):
-            c.fail("return-type", f"'{function.name}' returns nothing, but here a '{value.type}'", node.value.span)
+            c.fail("return-type", f"'{function.name}' returns void, not '{value.type}'", node.value.span)
         return typed.Block(node.span, [typed.ExprStmt(node.span, value), typed.Return(node.span, None)])
     return typed.Return(node.span, assign_convert(c, value, result, node.value.span, "return"))
 

@@ -1,6 +1,6 @@
 """Values: of lvalues, after arithmetic conversions, and of operators on constants (OpenCL C 3.0, section 6.2).
 
-Constants are folded where the typed nodes are made, exactly as the device would compute them, so an integer constant
+Constants are folded when a typed node is made, exactly as the device would compute them. So an integer constant
 expression is simply an IntConst. An operation with an undefined result is not folded.
 """
 
@@ -64,7 +64,7 @@ def rvalue(e: Expr) -> Expr:
 
 
 def _constant_object(e: LValue) -> Expr | None:
-    """Return the value of a const scalar variable with a constant initializer: it cannot have any other."""
+    """Return the value of a non-volatile constant scalar variable with a constant initializer, else None."""
     if not isinstance(e, VarRef):
         return None
     constant = e.place.const or e.place.space is AddressSpace.CONSTANT
@@ -110,7 +110,7 @@ def convert_arithmetic(e: Expr, target: ScalarType | VectorType, span: Span | No
 
 
 def promote(e: Expr) -> Expr:
-    """Promote integer scalars, and convert a storage format, such as bfloat16, to float; vectors never change."""
+    """Promote integer scalars to int and small floats, such as bfloat16, to float; vectors are unchanged."""
     if is_bits(e.type):
         return convert_arithmetic(e, FLOAT)
     if isinstance(e.type, ScalarType) and e.type.is_integer and e.type.rank < INT.rank:
@@ -119,7 +119,7 @@ def promote(e: Expr) -> Expr:
 
 
 def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
-    """Return the type of the usual arithmetic conversions (C11 6.3.1.8); a storage format counts as a float."""
+    """Return the common type of the usual arithmetic conversions (C11 6.3.1.8); small floats count as float."""
     if a is b and a.rank >= INT.rank and not a.is_bits:
         return a
     a, b = (FLOAT if t.is_bits else t for t in (a, b))
@@ -135,8 +135,7 @@ def common_scalar(a: ScalarType, b: ScalarType) -> ScalarType:
 
 
 def can_splat(e: Expr, element: ScalarType) -> bool:
-    """Return whether scalar `e` may be widened to a vector of `element`: it is an error if its rank is greater
-    (6.4.6)."""
+    """Return whether scalar `e` may be splat to a vector of `element`: its rank must not be greater (6.4.6)."""
     t = e.type
     if not isinstance(t, ScalarType):
         return False
@@ -156,14 +155,14 @@ def make_binary(span: Span, op: str, left: Expr, right: Expr) -> Expr:
 
 
 def comparison_type(t: Type) -> Type:
-    """Return int for scalars; for vectors the signed integer vector of the same width."""
+    """Return the type of a comparison: int; for vectors, the signed integer vector of the same width."""
     if isinstance(t, VectorType):
         return VectorType(integer_type(t.element.bits, True), t.count)
     return INT
 
 
 def integer_constant(c: Context, e: syntax.Expression, what: str) -> int:
-    """Return the value of an expression that must be an integer constant; `what` begins the message if it is not."""
+    """Return the value of an integer constant expression; for any other expression, report an error about `what`."""
     value = rvalue(c.analyse(e))
     if not isinstance(value, IntConst):
         c.fail("not-constant", f"{what} must be an integer constant expression", e.span)
@@ -182,7 +181,7 @@ def wrap(value: int, t: ScalarType) -> int:
 
 
 def round_to(value: float, t: ScalarType) -> float:
-    """Return `value` rounded to nearest even in the format of `t`; beyond its range an infinity."""
+    """Return `value` rounded to nearest even in the format of `t`; beyond its range, an infinity or NaN."""
     if math.isinf(value) and not COMPONENTS[t.name].infinities:
         return math.copysign(math.nan, value)
     if t is DOUBLE or math.isnan(value) or math.isinf(value):
@@ -197,7 +196,7 @@ def round_to(value: float, t: ScalarType) -> float:
 
 
 def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
-    """Return a ratio in the format of `t`, not double, rounded once, to nearest even."""
+    """Return a ratio rounded once, to nearest even, to the format of `t`, which is not double."""
     if numerator == 0:
         return 0.0
     row = COMPONENTS[t.name]
@@ -209,7 +208,7 @@ def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
     divisor = denominator << max(unit, 0)
     steps, rest = divmod(magnitude << max(-unit, 0), divisor)
     steps += 2 * rest > divisor or (2 * rest == divisor and steps & 1)
-    # Exact: a double has room for the digits and exponents of all the others.
+    # This is exact: a double has room for the digits and exponents of all other formats.
     value = math.ldexp(steps, unit) if exponent < 1000 else math.inf
     if value > row.largest:
         value = math.inf if row.infinities else math.nan
@@ -225,7 +224,7 @@ def floating(span: Span, t: ScalarType, value: float) -> FloatConst:
 
 
 def constant_value(e: Expr) -> int | float | None:
-    """Return the value of a scalar constant, None for anything else."""
+    """Return the value of a scalar constant, or None for any other expression."""
     if isinstance(e, (IntConst, FloatConst)):
         return e.value
     return 0 if isinstance(e, Zero) and isinstance(e.type, ScalarType) else None
@@ -235,7 +234,7 @@ _GENERIC = Qualifiers(AddressSpace.GENERIC)
 
 
 def is_null_pointer(e: Expr) -> bool:
-    """Return whether this is an integer constant 0, or that cast to `void *` (C11 6.3.2.3)."""
+    """Return whether an expression is a null pointer constant: an integer 0, or that cast to `void *` (C11 6.3.2.3)."""
     if isinstance(e, Zero) and isinstance(e.type, PointerType):
         return isinstance(e.type.pointee, VoidType) and e.type.qualifiers in (PLAIN, _GENERIC)
     return isinstance(e, IntConst) and e.value == 0
@@ -264,9 +263,9 @@ _QUIET_NAN = {HALF: 0x7E00, FLOAT: 0x7FC00000, DOUBLE: 0x7FF8000000000000}
 
 
 def fold_bits(span: Span, e: Expr, to: ScalarType) -> Expr | None:
-    """Return the constant whose bits are those of `e`, a scalar of the same size.
+    """Return the constant with the bits of `e`, a scalar of the same size, or None if `e` is not constant.
 
-    A FloatConst has one NaN, the quiet one without payload; return None for any other.
+    A FloatConst can represent only the quiet NaN without payload; for any other NaN, return None.
     """
     value, t = constant_value(e), e.type
     if value is None or not isinstance(t, ScalarType) or t.is_bits or to.is_bits or BOOL in (t, to):
@@ -363,7 +362,7 @@ def _rows(columns: list[list[Expr]], count: int) -> Iterator[tuple[Expr, ...]]:
 
 
 def _fold_component(e: Expr, operands: list[Expr]) -> Expr | None:
-    """Fold one component of a vector operation; a comparison of vectors gives 0 or -1 (section 6.4.5)."""
+    """Fold one component of a vector operation, or return None; vector comparisons yield 0 or -1 (section 6.4.5)."""
     assert isinstance(e.type, VectorType)
     element = e.type.element
     if isinstance(e, Unary):
@@ -383,14 +382,14 @@ def _fold_component(e: Expr, operands: list[Expr]) -> Expr | None:
 
 
 def _fold_float(span: Span, op: str, a: float, b: float, t: ScalarType) -> Expr | None:
-    # Double arithmetic, then one rounding, is exact for half and float (double rounding is innocuous there).
+    # Rounding a double result to half or float is exact: this double rounding is innocuous.
     if op == "div":
         return floating(span, t, _divide(a, b))
     return floating(span, t, _FLOAT[op](a, b)) if op in _FLOAT else None
 
 
 def _divide(a: float, b: float) -> float:
-    """Return the IEEE quotient, also of a division by zero."""
+    """Return the IEEE quotient, also for a division by zero."""
     if b != 0:
         return a / b
     if a == 0 or math.isnan(a):
@@ -407,7 +406,7 @@ def _fold_integer(span: Span, op: str, a: int, b: int, t: ScalarType) -> Expr | 
             return None
         return integer(span, t, quotient if op == "div" else a - quotient * b)
     if op in ("shl", "shr"):
-        # OpenCL C takes the count modulo the width (section 6.3.10 j).
+        # OpenCL C takes the shift count modulo the width (section 6.3.10 j).
         count = b & (t.bits - 1)
         return integer(span, t, a << count if op == "shl" else a >> count)
     return integer(span, t, _INTEGER[op](a, b)) if op in _INTEGER else None

@@ -1,7 +1,8 @@
-"""The typed AST: semantic analysis makes it of the syntax tree, and every lowering starts from it.
+"""The typed AST: semantic analysis builds it from the syntax tree, and every lowering starts from it.
 
-Nothing is implicit in it: every conversion is a node, names are resolved, operands of an operator have its type,
-constants that the language needs are evaluated. An `LValue` denotes an object; its value is read by `Load`.
+Nothing in it is implicit: every conversion is a node, names are resolved, the operands of an operator have the
+operator's type, and constants that the language requires are evaluated. An `LValue` denotes an object; `Load` reads its
+value.
 """
 
 from __future__ import annotations
@@ -92,5 +93,5 @@ from .statements import (
     While as While,
 )
 
-#: The nodes by which a function calls another one, their `function`.
+#: The nodes that call a user's function, which is their field `function`.
 CALLS = (Call, MatrixMap, MatrixReduce)

@@ -7,12 +7,12 @@ from ..types import Qualifiers, Type
 
 
 class Expr(Node):
-    """An rvalue of `type`, unless the node is an LValue."""
+    """An expression; it is an rvalue of `type` unless it is an LValue."""
 
     type: Type
 
 
 class LValue(Expr):
-    """An lvalue of `type`; `place` describes the object's address space and how it may be accessed."""
+    """An lvalue of `type`; `place` is the object's address space and its qualifiers."""
 
     place: Qualifiers

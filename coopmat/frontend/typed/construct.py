@@ -1,4 +1,4 @@
-"""Nodes that many passes construct."""
+"""Constructors of nodes that many passes need."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .expressions import Load, VarRef
 
 
 def variable(decl: VarDecl) -> VarRef:
-    """Return the object that a declaration names."""
+    """Return an lvalue that denotes the variable `decl`."""
     return VarRef(decl.span, decl.type, decl.qualifiers, decl)
 
 
 def load(target: LValue) -> Load:
-    """Return the value of an object."""
+    """Return a load of the value of `target`."""
     return Load(target.span, target.type, target)

@@ -1,4 +1,4 @@
-"""Cooperative matrices (`types.CoopMatrixType`)."""
+"""Nodes for cooperative matrices (`types.CoopMatrixType`)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,21 @@ if TYPE_CHECKING:
 
 
 class MatrixElement(LValue):
-    """Component `index` (uint) of the part of a matrix that this work-item holds. If the matrix is not an object, it is
-    held in an unnamed one, and then the component is no object either."""
+    """An lvalue: component `index` (a uint) of the part of a matrix that this work-item holds.
+
+    If the matrix is an rvalue, it is held in an unnamed object, and the component counts as an rvalue.
+    """
 
     matrix: LValue
     index: Expr
 
 
 class MatrixBounds(Expr):
-    """Void: the bounds of a checked load or store, each a uint. The pointer is to the origin of a `rows` x `columns`
-    matrix in memory, and the tile starts at `row`, `column` of that."""
+    """The bounds of a checked load or store, each a uint; the node has type void.
+
+    The pointer points to the origin of a `rows` x `columns` matrix in memory, and the tile starts at `row`, `column` of
+    that matrix.
+    """
 
     row: Expr
     column: Expr
@@ -32,9 +37,14 @@ class MatrixBounds(Expr):
 
 
 class MatrixLoad(Expr):
-    """A load; `type` is the matrix; `pointer` points to its component type, in any address space (vector pointees are
-    already converted); `stride`, a ulong, counts components. The access is volatile if the pointee is. `layout` is
-    SPIR-V's number, 2 for packed. With `bounds`, components outside are zero."""
+    """A load of a matrix; `type` is the matrix type.
+
+    pointer: a pointer to the component type, in any address space. Pointers to vectors are already converted. The
+      access is volatile if the pointee is.
+    layout: SPIR-V's number; 2 for packed.
+    stride: a ulong, in components.
+    bounds: if present, components outside of them are zero.
+    """
 
     pointer: Expr
     layout: int
@@ -43,7 +53,10 @@ class MatrixLoad(Expr):
 
 
 class MatrixStore(Expr):
-    """Void: a store, with the fields of `MatrixLoad`; with `bounds`, components outside are not stored."""
+    """A store of a matrix, of type void, with the fields of `MatrixLoad`.
+
+    If `bounds` are present, components outside of them are not stored.
+    """
 
     pointer: Expr
     matrix: Expr
@@ -53,7 +66,7 @@ class MatrixStore(Expr):
 
 
 class MatrixMulAdd(Expr):
-    """The multiply-add a b + c; `operands` is the complete mask."""
+    """The multiply-add a * b + c; `operands` is SPIR-V's complete mask of cooperative matrix operands."""
 
     a: Expr
     b: Expr
@@ -62,7 +75,7 @@ class MatrixMulAdd(Expr):
 
 
 class MatrixFill(Expr):
-    """A matrix whose every component is `value` (of the component type)."""
+    """A matrix all of whose components are `value`, which has the component type."""
 
     value: Expr
 
@@ -74,15 +87,17 @@ class MatrixLength(Expr):
 
 
 class MatrixCoordinates(Expr):
-    """The row (x) and column (y), a uint2, of component `index` (uint) of the part of `matrix` that this work-item
-    holds."""
+    """The row (x) and column (y), a uint2, of component `index` (a uint) of this work-item's part of `matrix`."""
 
     matrix: CoopMatrixType
     index: Expr
 
 
 class MatrixConvert(Expr):
-    """The operand's components converted to those of `type`: scope and shape are the same, the use may be another."""
+    """A conversion of the operand's components to those of `type`.
+
+    Scope and shape are the same (a transposition swaps rows and columns); the use may differ.
+    """
 
     operand: Expr
     how: Conversion = CAST
@@ -97,7 +112,7 @@ class MatrixBinary(Expr):
 
 
 class MatrixScale(Expr):
-    """The product of a matrix and `scalar` (of the component type)."""
+    """The product of a matrix and `scalar`, which has the component type."""
 
     matrix: Expr
     scalar: Expr
@@ -108,9 +123,12 @@ class MatrixNegate(Expr):
 
 
 class MatrixComponentWise(Expr):
-    """The builtin function `name` of each component. `operands` are matrices of `type`, at least one, and scalars of
-    its component type; `lowering` is the builtin's, `parameters` are the types that it calculates in: the component
-    type, or float where components have no arithmetic."""
+    """The builtin function `name` applied to each component.
+
+    lowering: the builtin's lowering.
+    parameters: the types in which the builtin computes: the component type, or float if components have no arithmetic.
+    operands: matrices of `type`, at least one, and scalars of its component type.
+    """
 
     name: str
     lowering: str
@@ -119,9 +137,11 @@ class MatrixComponentWise(Expr):
 
 
 class MatrixMap(Expr):
-    """The matrix whose component (r, c) is function(r, c, m[r, c]..., arguments...), for each m of `operands`, which
-    are matrices of `type`; the arguments are evaluated once. How often the function is called is not determined; it has
-    no effects."""
+    """The matrix whose component (r, c) is function(r, c, m[r, c]..., arguments...), for each m of `operands`.
+
+    The operands are matrices of `type`. The arguments are evaluated once. The function has no side effects, and the
+    number of its calls is unspecified.
+    """
 
     function: Reference[FunctionDecl]
     operands: list[Expr]
@@ -129,9 +149,12 @@ class MatrixMap(Expr):
 
 
 class MatrixReduce(Expr):
-    """The components of `operand` combined by function(x, y), in any order, each once. `how` is ROW 1, COLUMN 2, or
-    both: component (r, c) of the result is the value of row r, of column c, or of all; or 2X2 4: component (r, c) is
-    the value of the block at (2 r, 2 c). Both matrices are accumulators of one component type."""
+    """The components of `operand`, combined by function(x, y) in an unspecified order, each once.
+
+    If `how` is ROW (1), component (r, c) of the result is the value of row r; if COLUMN (2), of column c; if both (3),
+    of all components. If `how` is 2X2 (4), component (r, c) is the value of the 2 x 2 block at (2 r, 2 c). Both
+    matrices are accumulators of one component type.
+    """
 
     operand: Expr
     how: int
@@ -139,7 +162,7 @@ class MatrixReduce(Expr):
 
 
 class MatrixPrefetch(Expr):
-    """Void: a hint that `matrix` will be loaded, with the fields of `MatrixLoad`."""
+    """A hint that `matrix` will be loaded, of type void, with the fields of `MatrixLoad`."""
 
     matrix: CoopMatrixType
     pointer: Expr

@@ -1,4 +1,4 @@
-"""Functions, variables, the translation unit."""
+"""Nodes for functions and variables, and the translation unit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 
 class VarDecl(Node, eq=False):
-    """A variable or parameter. Arrays in the local address space and program-scope objects have static storage.
+    """A variable or parameter.
 
-    `storage` is one of parameter, automatic, static (also local-memory and program-scope objects).
-    An unnamed parameter has the name "". `symbol` is the name by which other programs know it, None if they do not;
-    `imported`: one of them defines it.
+    name: "" for an unnamed parameter.
+    storage: parameter, automatic or static. Local-memory and program-scope objects are static.
+    alignment: the required alignment in bytes, or None.
+    symbol: the name by which other programs refer to the variable, or None.
+    imported: whether another program defines the variable.
     """
 
     name: str
@@ -33,13 +35,14 @@ class VarDecl(Node, eq=False):
 
 
 class FunctionDecl(Node, eq=False):
-    """A function; `body` is None for a mere prototype. Parameters and result are passed by value.
+    """A function; `body` is None for a prototype. Parameters and result are passed by value.
 
-    attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z), intel_reqd_sub_group_size -> n,
-    vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False. Passes add matrix_loops -> True: there
-    are loops and expressions of Clang's matrix types. `info` is the description of a kernel for hosts, once a pass has
-    determined it. `symbol` is the name by which other programs know the function, None if they do not: one without a
-    body is defined by one of them.
+    attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z); intel_reqd_sub_group_size -> n;
+      vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False. Passes add matrix_loops -> True to
+      functions with loops and expressions of Clang's matrix types.
+    info: a kernel's description for hosts, after a pass has determined it.
+    symbol: the name by which other programs refer to the function, or None. If there is a symbol but no body, another
+      program defines the function.
     """
 
     name: str
@@ -55,9 +58,15 @@ class FunctionDecl(Node, eq=False):
 
 @dataclass(slots=True)
 class Unit:
-    """A translation unit: functions in order of definition (prototypes last), program-scope variables, records.
-    `has_matrices`, `has_matrix_types`, `has_small_floats`: the unit names a type of cooperative matrices, one of
-    Clang's matrix types, a floating-point type that devices store as bits."""
+    """A translation unit.
+
+    functions: functions with a body, in order of definition. If programs are compiled separately, also the called
+      functions that another program defines.
+    variables: program-scope variables.
+    has_matrices: whether the unit names a cooperative matrix type.
+    has_matrix_types: whether the unit names one of Clang's matrix types.
+    has_small_floats: whether the unit names a floating-point type that devices store as its bits.
+    """
 
     functions: list[FunctionDecl]
     variables: list[VarDecl]
@@ -77,6 +86,6 @@ class Unit:
 
     @property
     def roots(self) -> list[FunctionDecl]:
-        """The functions that a host or another program calls; all functions if there are none."""
+        """The functions that a host or another program can call; if there are none, all functions with a body."""
         defined = [f for f in self.functions if f.body is not None]
         return [f for f in defined if f.is_kernel or f.symbol is not None] or defined

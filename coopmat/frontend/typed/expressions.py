@@ -1,4 +1,4 @@
-"""Values and objects."""
+"""Nodes for values and objects."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class FloatConst(Expr):
 
 
 class StringConst(LValue):
-    """A char array in the constant address space; `value` without the final NUL."""
+    """A char array in the constant address space; `value` lacks the final NUL."""
 
     value: bytes
 
 
 class Zero(Expr):
-    """The all-zero value of any type; the null pointer."""
+    """The all-zero value of any type, such as the null pointer."""
 
 
 class Load(Expr):
@@ -47,42 +47,48 @@ class Load(Expr):
 class ConvertKind(Enum):
     """The kind of a conversion. Vectors are converted component by component, with equal counts."""
 
-    INT_TO_INT = "int-to-int"  # truncate, or extend by the source's signedness
+    INT_TO_INT = "int-to-int"  # truncate, or extend according to the source's signedness
     INT_TO_FLOAT = "int-to-float"
     FLOAT_TO_INT = "float-to-int"  # towards zero
     FLOAT_TO_FLOAT = "float-to-float"
-    TO_BOOL = "to-bool"  # 0 or 1: scalar or pointer compared with zero
+    TO_BOOL = "to-bool"  # 0 or 1: a scalar or pointer is compared with zero
     SPLAT = "splat"  # scalar to every component; element types are equal
-    BITCAST = "bitcast"  # as_type: same size, other type (vec3 counts as 4 components)
-    DECAY = "decay"  # array LValue to pointer to its first element
-    POINTER = "pointer"  # pointer to pointer, same address space
+    BITCAST = "bitcast"  # as_type: same size, other type (a vec3 counts as 4 components)
+    DECAY = "decay"  # an array lvalue to a pointer to its first element
+    POINTER = "pointer"  # pointer to pointer in the same address space
     ADDRESS_SPACE = "address-space"  # to or from the generic address space
     POINTER_TO_INT = "pointer-to-int"
     INT_TO_POINTER = "int-to-pointer"
-    SAMPLER = "sampler"  # an integer constant made of the CLK_ macros to a sampler
+    SAMPLER = "sampler"  # an integer constant, made from CLK_ macros, to a sampler
 
 
 class Convert(Expr):
-    """A conversion of `operand`, which is an rvalue, except for DECAY."""
+    """A conversion of `operand`, which is an rvalue except for DECAY."""
 
     kind: ConvertKind
     operand: Expr
 
 
 class Unary(Expr):
-    """A unary operation: `neg` (arithmetic), `not` (bitwise): type of the operand. `lnot`: int; on vectors -1 or 0 per
-    component."""
+    """A unary operation.
+
+    `neg` (arithmetic) and `not` (bitwise) have the operand's type. `lnot` has type int; on vectors, its components are
+    0 or -1.
+    """
 
     op: str
     operand: Expr
 
 
 class Binary(Expr):
-    """A binary operation. add sub mul div rem shl shr and or xor: both operands have the node's type (shl, shr: the
-    right operand has the left one's type, its value is taken modulo the width). eq ne lt le gt ge: operands have equal
-    scalar, vector or pointer types; the result is int 0 or 1, or for vectors the signed integer vector of the same
-    width with 0 or -1. On vectors `land` and `lor` too (component-wise, no short circuit, operands are compared with
-    zero)."""
+    """A binary operation `op`.
+
+    add, sub, mul, div, rem, shl, shr, and, or, xor: both operands have the node's type. The shift count of shl and shr
+    is taken modulo the width.
+    eq, ne, lt, le, gt, ge: the operands have equal scalar, vector or pointer types. The result is int 0 or 1; for
+    vectors, a signed integer vector of the same width with components 0 or -1.
+    land, lor: on vectors only, component by component, without short circuit; operands are compared with zero.
+    """
 
     op: str
     left: Expr
@@ -90,7 +96,7 @@ class Binary(Expr):
 
 
 class Logical(Expr):
-    """`land` and `lor` of scalars and pointers: short circuit, result int 0 or 1."""
+    """A short-circuit `land` or `lor` of scalars and pointers; the result is int 0 or 1."""
 
     op: str
     left: Expr
@@ -98,14 +104,14 @@ class Logical(Expr):
 
 
 class PointerAdd(Expr):
-    """pointer + index elements; `index` is long or ulong."""
+    """The pointer `pointer + index`; `index` is a long or ulong and counts elements."""
 
     pointer: Expr
     index: Expr
 
 
 class PointerDifference(Expr):
-    """Elements between two pointers of one type; the result is ptrdiff_t."""
+    """The number of elements between two pointers of one type, a ptrdiff_t."""
 
     left: Expr
     right: Expr
@@ -116,19 +122,25 @@ class AddressOf(Expr):
 
 
 class Assign(Expr):
-    """An assignment of `value` (of the target's type); the result is the stored value. On a swizzle: those
-    components."""
+    """An assignment of `value`, which has the target's type; the result is the stored value.
+
+    If the target is a swizzle, only its components are stored.
+    """
 
     target: LValue
     value: Expr
 
 
 class CompoundAssign(Expr):
-    """`target op= value` computed in `computation` type: the target's value is converted to it by `widen` (None where
-    the types are equal), combined by `op` with `value`, and converted back by `narrow` (None likewise).
-    The target is evaluated once. Pointers: op is add or sub, `value` is a long index, computation is the pointer type.
-    Matrices: op is add sub mul div, or scalar_mul with a scalar `value` of the component type. Matrix types: op is add,
-    sub or mul as of a MatrixElementwise with the target on its left, or product as of a MatrixProduct."""
+    """A compound assignment `target op= value`; the target is evaluated once.
+
+    The target's value is converted by `widen` to the type `computation`, combined with `value` by `op`, and converted
+    back by `narrow`. `widen` and `narrow` are None if the types are equal.
+    Pointers: op is add or sub, `value` is a long index, and `computation` is the pointer type.
+    Cooperative matrices: op is add, sub, mul, div, or scalar_mul with a scalar `value` of the component type.
+    Matrix types: op is add, sub or mul as in a MatrixElementwise whose left operand is the target, or product as in a
+    MatrixProduct.
+    """
 
     op: str
     target: LValue
@@ -139,8 +151,10 @@ class CompoundAssign(Expr):
 
 
 class IncDec(Expr):
-    """++ or -- (`step` is 1 or -1) on a scalar, vector or pointer; the result is the value before it unless
-    `prefix`."""
+    """A `++` or `--` (`step` is 1 or -1) of a scalar, vector or pointer.
+
+    The result is the new value if `prefix`, otherwise the old value.
+    """
 
     target: LValue
     step: int
@@ -148,7 +162,7 @@ class IncDec(Expr):
 
 
 class Conditional(Expr):
-    """`condition ? then : otherwise` with a scalar or pointer condition: only one side is evaluated. May be void."""
+    """`condition ? then : otherwise` with a scalar or pointer condition; only one side is evaluated. It may be void."""
 
     condition: Expr
     then: Expr
@@ -156,7 +170,10 @@ class Conditional(Expr):
 
 
 class VectorSelect(Expr):
-    """Ternary with a vector condition: per component, the most significant bit chooses; both sides are evaluated."""
+    """A conditional operator with a vector condition; both sides are evaluated.
+
+    In each component, the most significant bit of the condition selects the side.
+    """
 
     condition: Expr
     then: Expr
@@ -164,8 +181,11 @@ class VectorSelect(Expr):
 
 
 class StatementExpression(Expr):
-    """`({ ...; value; })`: the statements, which control only leaves at their end, and then the value, which is in
-    their scope; the Zero of void without a value."""
+    """A statement expression `({ ...; value; })`.
+
+    Control leaves the statements only at their end. The value is then evaluated in their scope; it is a Zero of type
+    void if there is none.
+    """
 
     body: Block
     value: Expr
@@ -177,28 +197,31 @@ class Comma(Expr):
 
 
 class VectorLiteral(Expr):
-    """Components in order from `items`: scalars and vectors of the element type, counts adding up to the type's."""
+    """A vector of the components of `items` in order: scalars and vectors of the element type, as many as it has."""
 
     items: list[Expr]
 
 
 class ExtractSwizzle(Expr):
-    """Components `indices` of a vector rvalue: a scalar (one index) or a vector."""
+    """The components `indices` of a vector rvalue: a scalar (one index) or a vector."""
 
     operand: Expr
     indices: tuple[int, ...]
 
 
 class ExtractMember(Expr):
-    """A field of a struct rvalue."""
+    """A field of a struct or union rvalue."""
 
     operand: Expr
     index: int
 
 
 class Aggregate(Expr):
-    """The initial value of an array, struct or union: `items` are (index, value) pairs, everything else is zero. For a
-    union at most one pair. For a matrix type, in a static object, `items` are the elements in the order of memory."""
+    """The initial value of an array, struct or union.
+
+    `items` are (index, value) pairs; all other parts are zero. A union has at most one pair. For a matrix type in a
+    static object, `items` are the elements in memory order.
+    """
 
     items: list[tuple[int, Expr]]
 
@@ -209,9 +232,10 @@ class Call(Expr):
 
 
 class BuiltinCall(Expr):
-    """A call of a builtin function, its overload chosen: `parameters` are that overload's types, arguments have them.
+    """A call of a builtin function whose overload is resolved; the arguments have the types `parameters`.
 
-    `lowering` names the row in the builtins table that says how it is lowered; `name` is the OpenCL C name.
+    name: the OpenCL C name.
+    lowering: the row of the lowering table that says how the call is lowered.
     """
 
     name: str
@@ -228,13 +252,16 @@ class VarRef(LValue):
 
 
 class Deref(LValue):
-    """`*pointer`; `pointer[i]` is Deref of PointerAdd."""
+    """The object `*pointer`; `pointer[i]` is a Deref of a PointerAdd."""
 
     pointer: Expr
 
 
 class Index(LValue):
-    """Element `index` (long or ulong) of an array object, without decay, so that private arrays stay analysable."""
+    """Element `index` (a long or ulong) of an array object.
+
+    The array does not decay, so that optimizations can still analyse private arrays.
+    """
 
     base: LValue
     index: Expr
@@ -248,8 +275,10 @@ class Member(LValue):
 
 
 class Swizzle(LValue):
-    """Components of a vector object: readable, assignable where no index repeats. The indices of `.hi` and `.odd` of a
-    vector of 3 include 3, whose component is undefined."""
+    """Components of a vector object; they are assignable if no index repeats.
+
+    The indices of `.hi` and `.odd` of a vector of 3 include 3, whose component is undefined.
+    """
 
     base: LValue
     indices: tuple[int, ...]

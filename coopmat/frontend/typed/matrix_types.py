@@ -1,6 +1,6 @@
-"""Clang's matrix types (`types.ConstantMatrixType`).
+"""Nodes for Clang's matrix types (`types.ConstantMatrixType`).
 
-An operand whose type is a matrix is any expression of that type: one of these, a Load, a Call, a Conditional, ...
+A matrix operand is any expression of that type: one of these nodes, a Load, a Call, a Conditional, ...
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from .base import Expr, LValue
 
 
 class MatrixSubscript(LValue):
-    """The element `m[row][column]` (each of any integer type) of the object `matrix`. If the matrix is not an object,
-    it is held in an unnamed one (a CompoundLiteral), and then the element is no object either."""
+    """An lvalue: the element `m[row][column]` of the object `matrix`; the indices have any integer type.
+
+    If the matrix is an rvalue, it is held in an unnamed object (a CompoundLiteral), and the element counts as an
+    rvalue.
+    """
 
     matrix: LValue
     row: Expr
@@ -18,14 +21,17 @@ class MatrixSubscript(LValue):
 
 
 class MatrixBroadcast(Expr):
-    """Every element of the matrix `type` is `value` (of its element type)."""
+    """A matrix all of whose elements are `value`, which has the element type."""
 
     value: Expr
 
 
 class MatrixElementwise(Expr):
-    """add sub mul, element by element; all three types have the same shape and element type, but may differ in layout.
-    The operands of `mul` are a matrix and a MatrixBroadcast, in either order."""
+    """The operation add, sub or mul, element by element.
+
+    All three types have the same shape and element type, but may differ in layout. The operands of `mul` are a matrix
+    and a MatrixBroadcast, in either order.
+    """
 
     op: str
     left: Expr
@@ -33,7 +39,7 @@ class MatrixElementwise(Expr):
 
 
 class MatrixProduct(Expr):
-    """The product (M x K) (K x N); all element types are equal."""
+    """The product of an M x K and a K x N matrix; all element types are equal."""
 
     left: Expr
     right: Expr
@@ -44,27 +50,31 @@ class MatrixTranspose(Expr):
 
 
 class MatrixCast(Expr):
-    """A matrix with its elements converted as a cast of scalars does it; the shape is unchanged. Also between matrices
-    that differ in layout or padding only."""
+    """A matrix whose elements are converted as by a cast of scalars; the shape is unchanged.
+
+    Also a conversion between matrices that differ only in layout or padding.
+    """
 
     operand: Expr
 
 
 class MatrixOfVector(Expr):
-    """An OpenCL vector as a matrix `type` of one row or column, of as many elements of the same type."""
+    """An OpenCL vector as a matrix of one row or one column, with the same number and type of elements."""
 
     operand: Expr
 
 
 class VectorOfMatrix(Expr):
-    """A matrix of one row or column as an OpenCL vector or, where it has one element, a scalar: `type`."""
+    """A matrix of one row or one column as an OpenCL vector; a matrix of one element as a scalar."""
 
     operand: Expr
 
 
 class MatrixPart(Expr):
-    """Row (a 1 x C matrix) or column (R x 1) `index` of a matrix, an integer below their number. `which` is "row" or
-    "column"."""
+    """A row (a 1 x C matrix) or a column (an R x 1 matrix) of a matrix.
+
+    `which` is "row" or "column"; `index` is an integer less than the number of rows or columns.
+    """
 
     which: str
     operand: Expr
@@ -72,8 +82,11 @@ class MatrixPart(Expr):
 
 
 class MatrixWithPart(Expr):
-    """The operand with row or column `index` replaced by `part` (1 x C or R x 1, of the same element type); with
-    `which` "element", element `index`, `column` replaced by the scalar `part`."""
+    """The operand with a row, column or element replaced by `part`.
+
+    For `which` "row" or "column", row or column `index` becomes `part`, a 1 x C or R x 1 matrix of the same element
+    type. For "element", the element in row `index`, column `column` becomes the scalar `part`.
+    """
 
     which: str
     operand: Expr
@@ -83,8 +96,11 @@ class MatrixWithPart(Expr):
 
 
 class MatrixMemoryLoad(Expr):
-    """A submatrix in memory: `pointer` points to the element type, in any address space, and the access is volatile
-    where the pointee is; `stride` (ulong) counts elements from one column (row, where `row_major`) to the next."""
+    """A matrix loaded from memory.
+
+    pointer: a pointer to the element type, in any address space; the access is volatile if the pointee is.
+    stride: a ulong, the elements from the start of one column (row, if `row_major`) to the next.
+    """
 
     pointer: Expr
     stride: Expr
@@ -92,7 +108,7 @@ class MatrixMemoryLoad(Expr):
 
 
 class MatrixMemoryStore(Expr):
-    """Void: a store, with the fields of `MatrixMemoryLoad`."""
+    """A store of a matrix, of type void, with the fields of `MatrixMemoryLoad`."""
 
     matrix: Expr
     pointer: Expr

@@ -1,4 +1,4 @@
-"""Statements."""
+"""Nodes for statements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ExprStmt(Stmt):
 
 
 class If(Stmt):
-    """An `if`; `condition` is a scalar or pointer, here and in the loops, and is true if it is not zero."""
+    """An `if`. The condition of an `if` or a loop is a scalar or pointer and is true if it is not zero."""
 
     condition: Expr
     then: Stmt
@@ -36,8 +36,10 @@ class If(Stmt):
 
 
 class While(Stmt):
-    """A `while`; `unroll`: None for the compiler's choice, 0 fully, 1 not at all, n by a factor of n; likewise
-    below."""
+    """A `while` loop.
+
+    unroll (in all loops): None for the compiler's choice, 0 for full unrolling, 1 for none, n for a factor of n.
+    """
 
     condition: Expr
     body: Stmt
@@ -51,7 +53,7 @@ class DoWhile(Stmt):
 
 
 class For(Stmt):
-    """A `for`; `init` is a list of declarations or expression statements."""
+    """A `for` loop; `init` is a list of declarations or expression statements."""
 
     init: list[Stmt]
     condition: Expr | None
@@ -61,7 +63,11 @@ class For(Stmt):
 
 
 class Switch(Stmt):
-    """A `switch`; `value` has a promoted integer type; `cases` are the constants in order of appearance, each once."""
+    """A `switch`.
+
+    value: of a promoted integer type.
+    cases: the constants in order of appearance, each once.
+    """
 
     value: Expr
     body: Stmt
@@ -70,7 +76,7 @@ class Switch(Stmt):
 
 
 class Case(Stmt):
-    """A label inside the innermost switch; `value` is None for default."""
+    """A label in the innermost switch; `value` is None for `default`."""
 
     value: int | None
     body: Stmt

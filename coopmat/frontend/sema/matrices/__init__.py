@@ -1,4 +1,4 @@
-"""Cooperative matrices: the type attribute, the operators, the builtins (shared language reference, section 1)."""
+"""Cooperative matrices: type attribute, operators and builtins (shared language reference, section 1)."""
 
 from ...builtins.matrix import BUILTINS as BUILTINS
 from .builtins import call as call

@@ -1,4 +1,4 @@
-"""The builtins on matrices: the analysis of their calls."""
+"""The analysis of calls of the builtins on cooperative matrices."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _convert(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type |
     else:
         check_matrix_conversion(c, value, result, node.span)
     if how.saturate and not matrix_type(result).component.saturates:
-        message = f"nothing saturates to floating point: '{value.type}' to '{result}'"
+        message = f"a conversion to floating point cannot saturate: '{value.type}' to '{result}'"
         c.fail("coop-mat-saturation", message, node.span, notes=[Note("leave '_sat' out")])
     return typed.MatrixConvert(node.span, result, value, how)
 
@@ -105,7 +105,7 @@ def matrix_argument(c: Context, e: syntax.Expression, expected: Type | None = No
 
 
 def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
-    """Return the type of a value, which is not evaluated, or the type that is named in its place."""
+    """Return the matrix type of an argument: that of a value, which is not evaluated, or a type name."""
     t = c.type_name(e.type_name) if isinstance(e, syntax.TypeArgument) else c.analyse(e).type
     if not isinstance(t, CoopMatrixType):
         c.fail("coop-mat-not-a-matrix", f"expected a cooperative matrix or its type, not '{t}'", e.span)
@@ -121,7 +121,7 @@ _MASK = 31
 
 
 def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
-    # The accumulator is of the result's type.
+    # The accumulator has the result's type.
     operands = zip(node.arguments[:3], (None, None, expected), strict=True)
     values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))
     ta, tb, tc = (_matrix(value) for value in values)
@@ -157,7 +157,7 @@ def _check_uses(c: Context, values: list[Expr]) -> None:
 
 
 def _exchanged(c: Context, values: list[Expr]) -> list[FixIt]:
-    """Return fix-its that exchange A and B, if each is in the other's place."""
+    """Return fix-its that exchange operands A and B if each has the use of the other, else none."""
     a, b = values[:2]
     texts = spelled(c, a.span), spelled(c, b.span)
     if (_matrix(a).use, _matrix(b).use) != (MatrixUse.B, MatrixUse.A) or texts[0] is None or texts[1] is None:
@@ -181,7 +181,7 @@ def _check_shapes(c: Context, a: Expr, b: Expr, acc: Expr) -> None:
 
 
 def _implied_mask(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
-    """Return the signedness bits that follow from the component types; floating point has none."""
+    """Return the signedness bits that follow from the component types; floating-point types have none."""
     if a.is_float:
         return 0
     signs = ((a, _A_SIGNED), (b, _B_SIGNED), (acc, _C_SIGNED | _RESULT_SIGNED))
@@ -189,26 +189,26 @@ def _implied_mask(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
 
 
 def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: ScalarType) -> int:
-    """Return the explicit mask, with a warning if it contradicts the component types."""
+    """Return the explicit mask of operands, after a warning if it contradicts the component types."""
     value = enumerator(c, e)
     if value is None or not 0 <= value <= _MASK:
         c.fail(
             "coop-mat-operands",
-            "the operands must be an integer constant expression made of the operand enumerators",
+            "the operands must be an integer constant expression of operand enumerators",
             e.span,
-            notes=[Note("join enumerators CLK_COOPERATIVE_MATRIX_OPERAND_... by |")],
+            notes=[Note("combine enumerators CLK_COOPERATIVE_MATRIX_OPERAND_... by |")],
         )
     if any(isinstance(node, syntax.IntegerLiteral) for node in walk(e)):
-        message = "the operands are an integer; the type of the parameter is that of the enumerators"
+        message = "the operands are an integer literal; expected operand enumerators"
         c.warn("coop-mat-operands-type", message, e.span)
     if component.is_float:
         if value & _SATURATING:
             c.warn("coop-mat-operands-sign", "floating-point components do not saturate", e.span)
         elif value:
-            c.warn("coop-mat-operands-sign", "the operand bits say nothing about floating-point components", e.span)
+            c.warn("coop-mat-operands-sign", "signedness has no effect on floating-point components", e.span)
         return value
     if (value & ~_SATURATING) != derived:
-        message = f"the operand bits contradict the component types, which say {_names(derived)}"
+        message = f"the operands contradict the component types, which need {_names(derived)}"
         c.warn("coop-mat-operands-sign", message, e.span)
     return value
 
@@ -241,7 +241,7 @@ def store(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | No
 
 
 def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
-    """Warn if two components that are stored share a place, as far as constants tell."""
+    """Warn if constants show that two stored components share an address."""
     component = matrix_type(matrix).component
     pack = Layout(e.layout).pack(component)
     by_column = e.layout == Layout.COLUMN_MAJOR
@@ -252,14 +252,14 @@ def _overlap(c: Context, e: typed.MatrixStore, matrix: CoopMatrixType) -> None:
         length = min(length, bound.value * pack) if isinstance(bound, IntConst) else 0
     if isinstance(e.stride, IntConst) and 0 < e.stride.value < length and lines > 1:
         what = "column" if by_column else "row"
-        message = f"a {what} of '{matrix}' has {length} components, and the next one starts {e.stride.value} behind it"
-        c.warn("coop-mat-stride", f"{message}: they overlap", e.stride.span)
+        message = f"a {what} of '{matrix}' has {length} components, and the stride is {e.stride.value}"
+        c.warn("coop-mat-stride", f"{message}: the {what}s overlap", e.stride.span)
 
 
 def _access(
     c: Context, nodes: list[syntax.Expression], component: ScalarType, *, store: bool
 ) -> tuple[Expr, int, Expr, typed.MatrixBounds | None]:
-    """Return the pointer as one to the component type, the layout, the stride in components, the bounds.
+    """Return the pointer converted to the component type, the layout, the stride in components, and the bounds.
 
     The errors of all arguments are reported before analysis of the call is abandoned.
     """
@@ -275,7 +275,7 @@ def _access(
 
 
 def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store: bool) -> tuple[Expr, int]:
-    """Return the pointer as one to the component type, and the number of components in one pointee."""
+    """Return the pointer converted to the component type, and the number of components in one original pointee."""
     e = rvalue(c.analyse(node))
     t = e.type
     if not isinstance(t, PointerType):
@@ -317,9 +317,9 @@ def _stride(c: Context, e: syntax.Expression, *, store: bool) -> Expr:
     if isinstance(value, IntConst) and value.value < 0:
         c.fail("coop-mat-invalid-stride", f"the stride cannot be negative ({value.value})", e.span)
     if value.type != ULONG and not isinstance(value, IntConst):
-        c.warn("stride-type", f"the stride is a '{value.type}'; the draft asks for size_t", e.span)
+        c.warn("stride-type", f"the stride has type '{value.type}'; the extension specifies size_t", e.span)
     if store and isinstance(value, IntConst) and value.value == 0:
-        c.warn("coop-mat-zero-stride", "a store with stride 0 writes every row to one place", e.span)
+        c.warn("coop-mat-zero-stride", "a store with stride 0 writes all rows to the same address", e.span)
     return convert_arithmetic(value, ULONG)
 
 
@@ -336,7 +336,7 @@ def _bound(c: Context, what: str, node: syntax.Expression) -> Expr:
     if not isinstance(value.type, ScalarType) or not value.type.is_integer:
         c.fail("coop-mat-bounds", f"the {what} must be an integer, not '{value.type}'", node.span)
     if isinstance(value, IntConst) and not 0 <= value.value < 1 << UINT.bits:
-        c.fail("coop-mat-bounds", f"the {what} must be a uint, which {value.value} is not", node.span)
+        c.fail("coop-mat-bounds", f"the {what} must fit uint, but is {value.value}", node.span)
     return convert_arithmetic(value, UINT)
 
 
@@ -349,9 +349,9 @@ _ROW, _COLUMN, _BLOCKS = 1, 2, 4
 def _map(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     nodes = node.arguments
     if names_function(c, nodes[0]):
-        notes = [Note("'coop_mat_build' makes a matrix by a function alone")]
+        notes = [Note("use 'coop_mat_build' to compute a matrix from a function alone")]
         c.fail("coop-mat-not-a-matrix", "expected a cooperative matrix, not a function", nodes[0].span, notes=notes)
-    # The function is the first one that is no matrix; the last argument has to be it where none is one by its looks.
+    # The first argument that names a function is the function. If none does, the last argument is reported.
     count = next((n for n, argument in enumerate(nodes) if n and means_function(c, argument)), len(nodes) - 1)
     first = matrix_argument(c, nodes[0], expected)
     matrix = _matrix(first)
@@ -392,13 +392,13 @@ def _directions(c: Context, e: syntax.Expression) -> int:
     value = enumerator(c, e)
     if value not in (_ROW, _COLUMN, _ROW | _COLUMN, _BLOCKS):
         words = "CLK_COOPERATIVE_MATRIX_REDUCE_ROW, _COLUMN, _ROW | _COLUMN, or _2X2 alone"
-        message = "what is reduced must be an integer constant expression with the value of such an enumerator"
+        message = "the reduction kind must be an integer constant expression with the value of a reduction enumerator"
         c.fail("coop-mat-reduce", message, e.span, notes=[Note(f"write {words}")])
     return value
 
 
 def _check_reduction(c: Context, operand: Expr, how: int, result: CoopMatrixType, span: Span) -> None:
-    """Check the types of a reduction: what is not combined is as long as before."""
+    """Check the types of a reduction: a dimension that is not reduced keeps its extent."""
     source = _matrix(operand)
     rows = {_ROW: source.rows, _BLOCKS: source.rows // 2}.get(how, result.rows)
     columns = {_COLUMN: source.columns, _BLOCKS: source.columns // 2}.get(how, result.columns)
@@ -406,7 +406,7 @@ def _check_reduction(c: Context, operand: Expr, how: int, result: CoopMatrixType
         c.fail("coop-mat-reduce", f"'{source}' has no blocks of 2x2: both sizes must be even", operand.span)
     wanted = replace(source, rows=rows, columns=columns)
     if source.use is not MatrixUse.ACCUMULATOR:
-        message = f"only accumulators are reduced, not '{source}'"
+        message = f"only an accumulator can be reduced, not '{source}'"
         c.fail("coop-mat-wrong-use", message, operand.span, notes=declared_here(operand))
     if result != wanted:
         message = f"this reduction of '{source}' gives '{wanted}', not '{result}'"

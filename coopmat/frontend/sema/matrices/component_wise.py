@@ -1,4 +1,4 @@
-"""Builtin functions of scalars on matrices, component by component (language reference, "Further operations")."""
+"""Scalar builtin functions applied to matrices component by component (language reference, "Further operations")."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..conversions import assign_convert
 from ..hints import declared_here
 from ..values import convert_arithmetic
 
-# The sections of OpenCL C 3.0 whose functions are of scalars alone: math, integers, common.
+# The sections of OpenCL C 3.0 whose functions work component by component: math, integer and common functions.
 _SECTIONS = ("6.15.2", "6.15.3", "6.15.4")
 
 
 def is_component_wise(name: str) -> bool:
-    """Return whether matrices may be arguments of the builtin, with some component type."""
+    """Return whether arguments of the builtin may be matrices, at least for some component type."""
     row = builtins.find(name)
     return row is not None and row.supported and row.pure and row.section.startswith(_SECTIONS)
 
@@ -31,8 +31,11 @@ def values_with_matrices(
     expected: Type | None,
     value: Callable[[syntax.Expression, Type | None], Expr],
 ) -> list[Expr]:
-    """Return the arguments of a call of such a builtin; `dependents` are the numbers of those that have the type of the
-    other matrices, or else the `expected` one."""
+    """Return the arguments of a call of such a builtin.
+
+    `dependents` are the numbers of the arguments whose matrix type depends on the context. They get the type of the
+    other matrices, or the `expected` type if there are none.
+    """
     order = sorted(range(len(nodes)), key=dependents.__contains__)
     matrix: Type | None = None
     values: dict[int, Expr] = {}
@@ -47,7 +50,7 @@ def values_with_matrices(
 
 
 def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Call) -> Expr:
-    """Analyse a call of builtin `name`, of whose arguments one at least is a matrix."""
+    """Analyse a call of builtin `name` with at least one matrix among its arguments."""
     matrix = next(a.type for a in arguments if isinstance(a.type, CoopMatrixType))
     if not is_component_wise(name):
         _refuse(c, name, matrix, len(arguments), node)
@@ -56,10 +59,10 @@ def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Ca
             message = f"the matrices of '{name}' must have one type: '{matrix}' and '{a.type}' differ"
             c.fail("coop-mat-operand-types", message, a.span, notes=declared_here(a))
         if not isinstance(a.type, (CoopMatrixType, ScalarType)):
-            message = f"'{name}' takes matrices and scalars together, not '{a.type}'"
+            message = f"with a matrix argument, '{name}' takes only matrices and scalars, not '{a.type}'"
             c.fail("coop-mat-builtin", message, a.span, notes=declared_here(a))
     component = matrix.component
-    # Types that are only stored are calculated in float.
+    # Small floats, which are only stored, are computed in float.
     arithmetic = FLOAT if is_bits(component) else component
     overload = _overload(name, arithmetic, len(arguments))
     if overload is None:
@@ -70,7 +73,7 @@ def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Ca
     def operand(number: int, a: Expr) -> Expr:
         if isinstance(a.type, CoopMatrixType):
             return a
-        # As beside an operator, a scalar becomes one of those that are only stored without a cast.
+        # A scalar converts to a small float without a cast, as it does beside an operator.
         if is_bits(component):
             return convert_arithmetic(a, component)
         return assign_convert(c, a, component, a.span, f"argument {number} of '{name}'")
@@ -80,7 +83,7 @@ def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Ca
 
 
 def _overload(name: str, component: ScalarType, count: int) -> builtins.Overload | None:
-    """Return the overload of which all is of the component type."""
+    """Return the overload whose parameters and result all have the component type, or None."""
     row = builtins.find(name)
     assert row is not None
     types = (component,) * count
@@ -92,9 +95,9 @@ def _refuse(c: Context, name: str, matrix: CoopMatrixType, count: int, node: syn
     scalar = [o for o in builtins.overloads(row) if all(isinstance(t, ScalarType) for t in o.parameters)] if row else []
     notes = [Note(f"candidate: {overload}") for overload in scalar[:8]]
     if is_component_wise(name):
-        message = f"no '{name}' of {count} operands takes and gives '{matrix.component}' only"
-        notes.append(Note("a function of the program's, by 'coop_mat_map', may do anything for each component"))
+        message = f"no '{name}' with {count} parameters has only '{matrix.component}' parameters and result"
+        notes.append(Note("use 'coop_mat_map' to apply a function of the program to each component"))
     else:
-        message = f"'{name}' does not work on cooperative matrices ('{matrix}')"
-        notes = [Note("the math, integer and common functions do, whose operands and result have one type")]
+        message = f"'{name}' cannot be applied to cooperative matrices ('{matrix}')"
+        notes = [Note("math, integer and common functions can, if their operands and result have one type")]
     c.fail("coop-mat-builtin", message, node.span, notes=notes)

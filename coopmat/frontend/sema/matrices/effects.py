@@ -1,5 +1,7 @@
-"""What functions that are operands of operations on matrices must not do, themselves or in what they call: stores to
-memory that is not their own, barriers, and the like (shared language reference, "Further operations").
+"""The check that functions which are operands of matrix operations have no side effects.
+
+Neither they nor the functions that they call may store to memory of others, wait at barriers, and the like (shared
+language reference, "Further operations").
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ _READS_OF_IMAGES = ("read_image", "get_image")
 
 
 def check_effects(c: Context) -> None:
-    """Report what the functions that are operands, and those that they call, must not do."""
+    """Report the forbidden effects of functions that are operands, and of the functions that they call."""
     for function, span in c.operand_functions.items():
-        # By function: the parameters that may point to memory which is not the operand's own.
+        # Function -> parameters that may point to memory outside of the operand's variables.
         known = {function: frozenset(function.parameters)}
         work = [function]
         while work:
@@ -53,7 +55,10 @@ def has_no_effects(row: builtins.Builtin) -> bool:
 
 
 class _Code:
-    """One function's own code, and which of its variables may hold pointers to memory that is not the operand's."""
+    """The body of a function, and the variables that may hold pointers to memory outside of the operand's variables.
+
+    Below, such memory and pointers to it are called outside.
+    """
 
     def __init__(self, function: typed.FunctionDecl, outside: frozenset[typed.VarDecl]) -> None:
         self._nodes = list(walk(function.body)) if function.body is not None else []
@@ -64,7 +69,7 @@ class _Code:
             self._outside.update(self._assigned())
 
     def _assigned(self) -> Iterator[typed.VarDecl]:
-        """Yield the variables that get such a pointer."""
+        """Yield the variables that are assigned outside pointers."""
         for node in self._nodes:
             if isinstance(node, typed.VarDecl):
                 if node.initializer is not None and self._points_outside(node.initializer):
@@ -75,17 +80,17 @@ class _Code:
                     yield target.decl
 
     def calls(self) -> Iterator[tuple[typed.FunctionDecl, frozenset[typed.VarDecl]]]:
-        """Yield the functions that it calls, each with the parameters that get such a pointer."""
+        """Yield the functions that the body calls, each with the parameters that get outside pointers."""
         for node in self._nodes:
             if isinstance(node, typed.Call):
                 pairs = zip(node.function.parameters, node.arguments, strict=False)
                 yield node.function, frozenset(p for p, a in pairs if self._points_outside(a))
 
     def effects(self) -> Iterator[tuple[str, Span]]:
-        """Yield what an operand must not do, and where it is done."""
+        """Yield (description, place) of each forbidden effect."""
         for node in self._nodes:
             if isinstance(node, (typed.Assign, typed.CompoundAssign, typed.IncDec)) and self._is_outside(node.target):
-                yield "it stores to memory that is not its own", node.span
+                yield "it stores to memory outside of its variables", node.span
             elif isinstance(node, typed.LValue) and node.place.volatile:
                 yield "it accesses volatile memory", node.span
             elif isinstance(node, typed.BuiltinCall):
@@ -106,14 +111,14 @@ class _Code:
         return is_store and not any(map(self._points_outside, pointers))
 
     def _is_outside(self, target: typed.LValue) -> bool:
-        """Return whether an object may be another's: it outlives the function, or is behind a pointer from outside."""
+        """Return whether an object is outside: it is static, or behind an outside pointer."""
         e = _object(target)
         if isinstance(e, typed.VarRef):
             return e.decl.storage == "static"
         return isinstance(e, typed.Deref) and self._points_outside(e.pointer)
 
     def _points_outside(self, e: Expr) -> bool:
-        """Return whether a value may be a pointer to memory that is not the operand's own, or contain one."""
+        """Return whether a value may be an outside pointer, or contain one."""
         if isinstance(e.type, (ScalarType, VectorType)):
             return False
         if isinstance(e.type, PointerType) and e.type.qualifiers.space in _ELSEWHERE:
@@ -123,7 +128,8 @@ class _Code:
                 place = _object(e.operand)
                 if isinstance(place, typed.VarRef):
                     return place.decl in self._outside or place.decl.storage == "static"
-                # What memory holds that was reached through a pointer is not followed.
+                # Pointers stored in memory that was reached through a pointer are not tracked, so they count as
+                # outside.
                 return isinstance(e.type, PointerType)
             case typed.AddressOf():
                 return self._is_outside(e.operand)
@@ -149,7 +155,7 @@ def _parts(e: typed.Aggregate | typed.Call | typed.BuiltinCall) -> Iterator[Expr
 
 
 def _object(target: typed.LValue) -> Expr:
-    """Return the variable or the memory behind a pointer that an object is a part of."""
+    """Return the variable, or the memory behind a pointer, that an object is a part of."""
     e: Expr = target
     while isinstance(e, (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)):
         e = e.matrix if isinstance(e, typed.MatrixSubscript) else e.base

@@ -1,5 +1,6 @@
-"""Functions as operands of operations on matrices: which one a name means (shared language reference, "Further
-operations"). `effects` says what they must not do.
+"""Functions as operands of matrix operations: resolution of their names.
+
+See the shared language reference, "Further operations". `effects` checks that they have no side effects.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def names_function(c: Context, node: syntax.Expression) -> bool:
 
 
 def means_function(c: Context, node: syntax.Expression) -> bool:
-    """Return whether an argument is meant for a function, though its bare name alone is one: `f`, `&f`, `(f)`."""
+    """Return whether an argument means a function: `f`, `&f` or `(f)`; only the bare name `f` is valid."""
     while isinstance(node, syntax.Paren) or (isinstance(node, syntax.Unary) and node.op in ("&", "*")):
         node = node.inner if isinstance(node, syntax.Paren) else node.operand
     return names_function(c, node)
@@ -46,14 +47,16 @@ def means_function(c: Context, node: syntax.Expression) -> bool:
 def function_operand(
     c: Context, node: syntax.Expression, leading: tuple[Type, ...], result: Type, rest: Nodes = ()
 ) -> tuple[typed.FunctionDecl, list[Expr]]:
-    """Return the function that an operand names, which takes `leading` and then arguments, and gives `result`; and
-    those arguments, converted, which `rest` are in the source."""
+    """Return the function that an operand names, and the arguments that follow the operand, converted.
+
+    The function takes parameters of the types `leading`, then one for each of `rest`, and returns `result`.
+    """
     if not isinstance(node, syntax.Identifier) or not names_function(c, node):
         c.fail(
             "coop-mat-function",
             "expected the name of a function",
             node.span,
-            notes=[Note(f"it is like {_signature('f', leading, len(rest), result)}; no address, no variable")],
+            notes=[Note(f"its signature must be {_signature('f', leading, len(rest), result)}")],
         )
     entity = c.scope.find(node.name)
     if isinstance(entity, typed.FunctionDecl):
@@ -81,10 +84,8 @@ def function_operand(
 def _value(c: Context, node: syntax.Expression, expected: Type | None = None) -> Expr:
     e = rvalue(c.analyse(node, expected))
     if isinstance(e.type, CoopMatrixType):
-        message = f"an argument behind the function cannot be a matrix ('{e.type}')"
-        c.fail(
-            "coop-mat-function-type", message, node.span, notes=[Note("matrices stand before it, and have one type")]
-        )
+        message = f"an argument after the function cannot be a matrix ('{e.type}')"
+        c.fail("coop-mat-function-type", message, node.span, notes=[Note("matrices of one type precede the function")])
     if isinstance(e.type, VoidType):
         c.fail("void-value", "a void value cannot be an argument", node.span)
     return e
@@ -110,8 +111,8 @@ def _refuse_type(
 ) -> NoReturn:
     wanted = _signature(node.name, leading, n, result)
     notes = [Note(f"'{f.name}' is '{f.type}'", f.span) for f in functions[:8]]
-    behind = f", and {plural(n, 'argument')} behind" if n else ""
-    message = f"this operation calls {wanted}{behind}, which '{node.name}' does not take or give"
+    behind = f", with {plural(n, 'parameter')} more" if n else ""
+    message = f"this operation needs {wanted}{behind}, but no '{node.name}' has that type"
     c.fail("coop-mat-function-type", message, node.span, notes=notes)
 
 
@@ -121,7 +122,7 @@ def _refuse_type(
 def _of_builtin(
     c: Context, node: syntax.Identifier, leading: tuple[Type, ...], result: Type, rest: Nodes
 ) -> tuple[typed.FunctionDecl, list[Expr]]:
-    """Return a function that calls the builtin: the overload with these parameters and result."""
+    """Return a function that calls the overload of the builtin with these types, and the converted `rest`."""
     arguments = c.each(rest, lambda argument: _value(c, argument))
     row = builtins.find(node.name)
     assert row is not None
@@ -134,7 +135,7 @@ def _of_builtin(
     if (missing := c.features.missing(f"{row.needs} {overload.needs}".strip())) is not None:
         c.fail("extension-off", f"'{overload}' needs {missing}, which is off", node.span)
     if not has_no_effects(row):
-        message = f"'{node.name}' cannot be an operand: an operand must be a function of values alone"
+        message = f"'{node.name}' cannot be an operand: an operand must only compute with its arguments"
         c.fail("coop-mat-function-effect", message, node.span)
     what = f"an argument of '{node.name}'"
     converted = [
@@ -144,7 +145,7 @@ def _of_builtin(
 
 
 def _wrapper(c: Context, overload: builtins.Overload, span: Span) -> typed.FunctionDecl:
-    """Return a function of the unit's that calls the overload of a builtin."""
+    """Return a function of the unit that calls the overload of a builtin; it is made once."""
     name = "_".join(["coop_mat", overload.name, *(str(t) for t in overload.parameters)])
     if name in c.functions:
         return c.functions[name]

@@ -1,4 +1,4 @@
-"""Operators on matrices: component by component, on operands of one type; and the product with a scalar."""
+"""Operators on cooperative matrices: component by component on operands of one type, and the product with a scalar."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def negate(c: Context, op: str, e: Expr, span: Span) -> Expr:
 
 
 def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
-    """Analyse a binary operator; `op` is the spelling, `name` the operation; at least one operand is a matrix."""
+    """Analyse a binary operator with at least one matrix; `op` is its spelling, `name` the operation."""
     if name == "mul":
         for matrix, scalar in ((left, right), (right, left)):
             if isinstance(matrix.type, CoopMatrixType) and isinstance(scalar.type, ScalarType):
@@ -33,7 +33,7 @@ def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, 
 
 
 def _filled(name: str, e: Expr, other: Type) -> Expr:
-    """Return a scalar beside a matrix as one of that type, every component of which it is."""
+    """Return a scalar beside a matrix as a matrix filled with it; any other operand is returned unchanged."""
     if name in _BINARY and isinstance(e.type, ScalarType) and isinstance(other, CoopMatrixType):
         return typed.MatrixFill(e.span, other, convert_arithmetic(e, other.component))
     return e

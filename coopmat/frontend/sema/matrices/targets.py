@@ -9,23 +9,24 @@ from ...types import CoopMatrixType, Type
 from ..context import UNKNOWN, Context
 from .component_wise import is_component_wise
 
-# Operators whose other operand must have the same type. A product takes scalars too, so it says nothing.
+# Operators whose operands must have one type. A product also takes scalars, so one operand does not determine the
+# other.
 _SAME_TYPE = ("+", "-", "/")
 
 
-# Most operands, which never need a type.
+# The node classes of most operands, whose type never depends on the context.
 _PLAIN = frozenset(
     {syntax.Identifier, syntax.IntegerLiteral, syntax.FloatLiteral, syntax.Subscript, syntax.Member, syntax.Cast}
 )
 
 
 def from_context(name: str) -> bool:
-    """Return whether the call of this builtin has the type that its context expects."""
+    """Return whether a call of this builtin takes its type from its context."""
     return name in BUILTINS and BUILTINS[name].has_type_of_context
 
 
 def needs_target(c: Context, node: syntax.Initializer) -> bool:
-    """Return whether the matrix type of an expression does not follow from the expression alone."""
+    """Return whether the matrix type of an expression depends on its context."""
     if type(node) in _PLAIN:
         return False
     while True:
@@ -60,7 +61,7 @@ def needs_target(c: Context, node: syntax.Initializer) -> bool:
 
 
 def _called(c: Context, node: syntax.Call) -> str:
-    """Return the name that is called, unless it is a function of the program's."""
+    """Return the name of the called builtin, or "" for a function of the program."""
     callee = node.callee
     while isinstance(callee, syntax.Paren):
         callee = callee.inner
@@ -68,22 +69,24 @@ def _called(c: Context, node: syntax.Call) -> str:
 
 
 def _operand_of_type(c: Context, node: syntax.Call) -> syntax.Expression | None:
-    """Return the argument whose matrix type is the call's."""
+    """Return the argument whose matrix type is the call's type, or None."""
     row = BUILTINS.get(_called(c, node))
     number = None if row is None else row.operand_of_type
     return node.arguments[number] if number is not None and number < len(node.arguments) else None
 
 
 def target_beside(op: str, other: Type | None, expected: Type | None) -> Type | None:
-    """Return the expected type of an operand of binary `op`, given the `other` operand's type and the `expected` type
-    of the operation."""
+    """Return the type that an operand of the binary operator `op` is expected to have, or None.
+
+    `other` is the type of the other operand, `expected` the expected type of the operation.
+    """
     if op in _SAME_TYPE and isinstance(other, CoopMatrixType):
         return other
     return expected if isinstance(expected, CoopMatrixType) or expected is UNKNOWN else None
 
 
 def target(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> CoopMatrixType:
-    """Return the matrix type of a call that has it from its context; report an error if the context has none."""
+    """Return the matrix type that a call takes from its context; report an error if the context has none."""
     if isinstance(expected, CoopMatrixType):
         return expected
     if expected is UNKNOWN:

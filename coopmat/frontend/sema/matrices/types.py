@@ -25,7 +25,7 @@ from ..context import Context, EnumConstant
 from ..values import rvalue
 
 _SUBGROUP, _WORKGROUP = (f"CLK_COOPERATIVE_MATRIX_SCOPE_{name}" for name in ("SUBGROUP", "WORKGROUP"))
-# The roles of the memory scopes, whose values differ between headers.
+# Name of a memory scope -> matrix scope. Names are compared, since the values differ between headers.
 _MEMORY_SCOPES = {"memory_scope_sub_group": SCOPE_SUBGROUP, "memory_scope_work_group": SCOPE_WORKGROUP}
 ENUMERATORS: dict[str, int] = {
     _SUBGROUP: SCOPE_SUBGROUP,
@@ -66,13 +66,13 @@ def require_extension(c: Context, what: str, span: Span) -> None:
             notes=[Note(f"remove -cl-ext=-{name}")],
         )
     if not c.matrix_pragma:
-        message = f"{what} stands before any '#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable'"
+        message = f"{what} is used without '#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable'"
         c.warn("coop-mat-pragma", message, span)
         c.matrix_pragma = True
 
 
 def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> CoopMatrixType:
-    """Return the matrix type that `coop_mat(scope, rows, columns, use)` makes of component type `base`."""
+    """Return the matrix type of the attribute `coop_mat(scope, rows, columns, use)` with component type `base`."""
     require_extension(c, "'coop_mat'", attribute.span)
     arguments = attribute.arguments or []
     if len(arguments) != 4:
@@ -102,7 +102,7 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
 
 
 def check_work_groups(c: Context) -> None:
-    """Report kernels that have, or call functions that have, matrices of a work-group whose size is not known."""
+    """Report kernels without a required work-group size that reach matrices of work-group scope."""
     if not c.has_work_group_matrices:
         return
     places = {f: place for f in c.unit.functions if (place := _of_work_group(f)) is not None}
@@ -116,13 +116,13 @@ def check_work_groups(c: Context) -> None:
             work += new
         place = next((places[f] for f in reached if f in places), None)
         if place is not None:
-            message = f"kernel '{kernel.name}' has matrices of its work-group, and does not say how large that is"
-            notes = [Note("a matrix of scope work-group is here", place), Note("reqd_work_group_size says it")]
+            message = f"kernel '{kernel.name}' uses matrices of work-group scope, but requires no work-group size"
+            notes = [Note("a matrix of scope work-group is here", place), Note("set reqd_work_group_size")]
             c.error("coop-mat-work-group-size", message, kernel.span, notes=notes)
 
 
 def _of_work_group(f: FunctionDecl) -> Span | None:
-    """Return a place where a function has a matrix of a work-group."""
+    """Return the place of a matrix of work-group scope in a function, or None."""
     nodes = walk(*f.parameters, f.body) if f.body is not None else ()
     for node in nodes:
         t = node.matrix if isinstance(node, (MatrixLength, MatrixCoordinates)) else getattr(node, "type", None)
@@ -132,14 +132,17 @@ def _of_work_group(f: FunctionDecl) -> Span | None:
 
 
 def enumerator(c: Context, e: syntax.Expression) -> int | None:
-    """Return the value of an integer constant expression; a string holding an enumerator's name is accepted too."""
+    """Return the value of an integer constant expression, or None.
+
+    A string with an enumerator's name is accepted, with a warning.
+    """
     while isinstance(e, syntax.Paren):
         e = e.inner
     if isinstance(e, syntax.StringLiteral):
         name = "".join(text.strip('"') for text in e.texts)
         if name not in ENUMERATORS:
             return None
-        message = f"'{name}' stands as a string; write the enumerator itself"
+        message = f"'{name}' is a string; use the enumerator"
         c.diagnostics.warning("coop-mat-string-enumerator", message, e.span, fixits=[FixIt(e.span, name)])
         return ENUMERATORS[name]
     value = rvalue(c.analyse(e))
