@@ -1,6 +1,6 @@
-"""Every warning: its default, the -W groups that contain it, its meaning.
+"""The table of warnings: for each its default, the -W groups that contain it, and its meaning.
 
-Names, groups and defaults are clang's if clang has the warning.
+If clang has a warning, its name, groups and default are clang's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Warning:
-    """A row: `-W<name>` turns it on; `groups` are those that hold it directly (see PARENTS)."""
+    """A warning.
+
+    name: `-W<name>` turns the warning on.
+    on: whether the warning is on by default.
+    groups: the groups that contain the warning directly; PARENTS names the groups that contain these.
+    meaning: what the warning reports, for the documentation.
+    """
 
     name: str
     on: bool
@@ -18,7 +24,7 @@ class Warning:
     meaning: str
 
 
-# Each group: the groups that hold all of it.
+# group -> the groups that contain all its warnings
 PARENTS: dict[str, tuple[str, ...]] = {
     "most": ("all",),
     "unused": ("most",),
