@@ -73,7 +73,7 @@ def parse(c: Compilation) -> syntax.TranslationUnit:
 
 
 def analyse(c: Compilation) -> typed.Unit:
-    """Return the typed AST. Raises CompileError for errors in the source, and if the device lacks what it needs."""
+    """Return the typed AST. Raises CompileError for errors in the source, and for features that the device lacks."""
     from ..frontend.sema.functions import analyse
     from ..preambles import Unreached
 
@@ -273,7 +273,7 @@ def emit(c: Compilation) -> bytes:
 
 
 def adapted(c: Compilation, spirv: bytes) -> bytes:
-    """Return a native module in the form that its consumer accepts. Raises CompileError if there is no such form."""
+    """Return a native module in the form that its consumer accepts. Raises CompileError if this is impossible."""
     from ..foreign.consumers import adapt
     from ..foreign.spirv import Refused
 
