@@ -49,7 +49,7 @@ class Compilation:
     timings: stage -> its duration in seconds.
     validated: whether spirv-val has accepted the binary.
     findings: the collector of diagnostics.
-    preamble: the preamble of an OpenCL C source; None if each stage processes the whole source, includes and all.
+    preamble: the preamble of an OpenCL C source; None if each stage processes the whole source with its includes.
     keeps_all: whether a long source's tokens, trees and unreachable functions are kept (see `drops_early`).
     """
 

@@ -21,9 +21,9 @@ def compile(
     """Compile a source: check it at once, and generate code on demand.
 
     The source is OpenCL C. With the `language` "ir" it is LLVM IR in any dialect of docs/dialects.md; with "spv" it is
-    SPIR-V, a binary or assembly text. If the source is a path (pathlib.Path), the file is read, its path is the `name`
-    in messages, its directory is searched for includes, and its suffix determines the language. A str is always the
-    source itself.
+    SPIR-V, a binary or assembly text. If the source is a path (pathlib.Path), the file is read, and its suffix
+    determines the language. The path is the `name` in messages, and its directory is searched for includes. A str is
+    always the source itself.
 
     `options` are those of the command line, as a list (`["-DTILE=16", "--matrices", "one"]`) or as one string as for
     OpenCL builds; `-c` makes an object to link with others. Warnings and remarks (`-Rpass=matrix`) are issued as

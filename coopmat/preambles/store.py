@@ -95,7 +95,7 @@ class Preamble:
     settings: str
     whole: bool = False
     known: Known | None = None
-    #: Set by the preprocessor and the analysis.
+    #: Set by the preprocessor and the parser.
     tokens: int | None = None
     declarations: int | None = None
     state: dict[str, Any] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """The expansion of bfloat operations in IR to float: SPIR-V has only conversions of bfloat16, no arithmetic.
 
-Rounding a float result to bfloat16 equals rounding the exact result once, since float has more than twice as many bits
-(for + - * / and square root).
+For + - * / and square root, rounding a float result to bfloat16 equals rounding the exact result once: float has more
+than twice as many bits.
 """
 
 from __future__ import annotations

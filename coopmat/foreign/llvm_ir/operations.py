@@ -1,7 +1,7 @@
 """The table of matrix operations of all dialects: how their names are read, and which operands they take.
 
 In every dialect, an operation is named after its SPIR-V instruction. Names such as `Binary...` and `ScalarNeg` leave
-the class of the components (integer or floating point) to the type, and are read as the instruction for that class.
+the class of the components, integer or floating point, to the type. They are read as the instruction for that class.
 Sources: the text of the OpenCL RFC (rfc), tests of the Clang implementation under review (clang).
 """
 

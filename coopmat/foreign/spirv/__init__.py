@@ -6,8 +6,8 @@
         library.need(target, instances.values())               # compiles only functions that are missing
     spirv = link(prepared, library)
 
-To lower many modules, prepare all of them, pass the union of their instances to the library (one compilation for each
-target), then link each module. `prepare` and `link` take a few milliseconds each.
+To lower many modules, prepare all of them, and pass the union of their instances to the library. This takes one
+compilation for each target. Then link each module. `prepare` and `link` take a few milliseconds each.
 """
 
 from __future__ import annotations
