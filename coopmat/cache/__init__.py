@@ -271,13 +271,13 @@ def _parse(data: bytes) -> tuple[Entry, Files]:
     """Return the entry of a file's bytes, and its dependencies with digests. Raises Damaged and JSON's errors."""
     start = len(_MAGIC) + _DIGEST_SIZE
     if not data.startswith(_MAGIC) or len(data) < start + _SIZES.size:
-        raise Damaged("it does not begin like an entry")
+        raise Damaged("the header is not that of an entry")
     if hashlib.blake2b(data[start:], digest_size=_DIGEST_SIZE).digest() != data[len(_MAGIC) : start]:
-        raise Damaged("its digest is another")
+        raise Damaged("its digest does not match its contents")
     sizes = _SIZES.unpack_from(data, start)
     start += _SIZES.size
     if start + sum(sizes) != len(data):
-        raise Damaged("its sizes are others")
+        raise Damaged("its sizes do not match the file")
     facts = start + sizes[0]
     files = tuple(_files(data[start:facts]))
     names = tuple(tuple(name for name, digest in files if (digest == _ABSENT) is absent) for absent in (False, True))
@@ -291,7 +291,7 @@ def _files(table: bytes) -> Iterator[tuple[str, bytes]]:
         length, digest = _FILE.unpack_from(table, at)
         at += _FILE.size + length
         if at > len(table):
-            raise Damaged("a name is longer than its table")
+            raise Damaged("a file name exceeds the table of files")
         yield os.fsdecode(table[at - length : at]), digest
 
 

@@ -64,7 +64,7 @@ def require_private(path: Path) -> None:
             path.chmod(0o700)
             return
         mode = stat.S_IMODE(status.st_mode)
-        raise NotPrivate(f"{path} can be opened by others (mode {mode:03o}); `chmod 700 {path}` mends it")
+        raise NotPrivate(f"{path} can be opened by others (mode {mode:03o}): run `chmod 700 {path}`")
 
 
 def private_temporary_directory() -> Path:

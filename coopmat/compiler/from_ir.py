@@ -143,7 +143,7 @@ def _reprinted(c: Compilation, text: str) -> str:
         return reprint(dialects.modern(text) if is_source else text)
     except RefusedIR as error:
         if not is_source:
-            raise InternalError("the IR that was read is not IR any more", error.message) from error
+            raise InternalError("the canonical form of the IR is not valid", error.message) from error
         span = find_place(text, c.name, error.context)
         if error.line:
             span = Span(c.name, error.line, error.column, error.line, error.column + 1)

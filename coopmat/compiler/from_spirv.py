@@ -170,5 +170,5 @@ def _guarded(c: Compilation, run: Callable[[], T]) -> T:
     except _BROKEN as error:
         if _input_is_validated(c):
             raise
-        message = f"{c.name} is not valid SPIR-V, and was not to be validated ({type(error).__name__}: {error})"
+        message = f"{c.name} is not valid SPIR-V, and validation is turned off ({type(error).__name__}: {error})"
         raise c.refused("spirv-invalid", message) from error

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..ir.kernel_info import KernelInfo
 
 
-_IN_OTHER_WORDS = "; The module has words of SPV_INTEL_joint_matrix; here are those of Khronos' extensions.\n"
+_IN_OTHER_WORDS = "; The module has instructions of SPV_INTEL_joint_matrix, shown as those of Khronos' extensions.\n"
 
 
 class Module(Compilation):
@@ -102,7 +102,7 @@ class Module(Compilation):
         sequence = passes_for(whole, self.code, every=True)
         names = [item.name for item in sequence]
         if name not in names:
-            raise UsageError(f"--print-after={name}: this route has {', '.join(names)}")
+            raise UsageError(f"--print-after={name}: unknown pass (this route has {', '.join(names)})")
         unit = whole.result("unit")
         return dump(self.bounded(lambda: passes.run(unit, sequence[: names.index(name) + 1], passes.Report())))
 
@@ -250,7 +250,7 @@ def compile(
     if settings.matrices == "auto":
         settings = replace(settings, matrices="native")
     if settings.matrices in OPENCL_C_ONLY and (settings.code == "spirv" or language != "cl"):
-        text = f"--matrices {settings.matrices} takes OpenCL C, and gives it to a device"
+        text = f"--matrices {settings.matrices} requires OpenCL C, which the device compiles"
         raise UsageError(f"{text}: use {settings.matrices}:emulated for SPIR-V")
     module = Module(source, name, settings, language if language in PIPELINES else "cl")
     if settings.debug:

@@ -49,7 +49,7 @@ class LayerLibrary:
         """Yield the reasons why the library cannot compile, or is out of date."""
         for what, path in (("interpreter", self.interpreter), ("helper", self.helper)):
             if not path.is_file():
-                yield f"its {what} is not there any more: {path}"
+                yield f"its {what} is missing: {path}"
         status = self.path.with_name(self.path.name + _PATHS).stat()
         if status.st_mode & 0o022 or status.st_uid not in (0, os.geteuid()):
             yield f"others can write the file that names its helper: {self.path.name}{_PATHS}"

@@ -35,7 +35,7 @@ def refuse(parts: Parts, profile: NativeProfile) -> None:
     for body in parts.functions:
         for item in body:
             if item.opcode in _INSTRUCTIONS or (item.opcode in _CONVERSIONS and _changes_use(parts, item)):
-                raise unsupported(item, f"of {MAINTENANCE}, which it has no words for")
+                raise unsupported(item, f"of {MAINTENANCE}, which the consumer lacks")
 
 
 def _changes_use(parts: Parts, item: Instruction) -> bool:

@@ -56,7 +56,7 @@ def _refuse_others(types: Sequence[Instruction]) -> None:
     components = small_floats.declared(types)
     for item in types:
         if item.result in components and components[item.result].name != "bf16":
-            raise unsupported(item, f"of {components[item.result].opencl_c}, which it has no words for")
+            raise unsupported(item, f"of {components[item.result].opencl_c}, which the consumer lacks")
 
 
 def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -> None:
@@ -86,7 +86,7 @@ def _tell_multiply_adds(parts: Parts, matrices: Container[int | None]) -> None:
             if item.opcode == _MULTIPLY_ADD:
                 a, b, c = (of(operand) in matrices for operand in item.operands[:3])
                 if a != b:
-                    raise unsupported(item, "of bfloat16 and another type, together, has no words in integers")
+                    raise unsupported(item, "of bfloat16 and another type cannot be expressed with integers")
                 bits = joint_matrix.bfloat16_operands(a, b, c, item.result_type in matrices)
                 code[n] = joint_matrix.with_operands(item, joint_matrix.operands(item) | bits)
 

@@ -16,7 +16,7 @@ from .storage import Storage
 from .text import Function, Instruction, Malformed, operands, parse_argument, parse_call, tokens
 
 _NUMBER = re.compile(r"i\d+ (-?\d+)")
-LOST = "an address that counts bytes of an object that is not known, where objects have matrices, is not supported yet"
+LOST = "an offset in bytes into an unknown object is not supported yet in a module whose objects contain matrices"
 _BYTES = re.compile(r"(?:\[\d+ x )*i8\]*")
 _PRIVATE = ("ptr", "ptr addrspace(4)")
 _POINTER_CAST = re.compile(r"inttoptr .* to ptr(?: addrspace\(4\))?")
@@ -170,7 +170,7 @@ class Addresses:
     def check(self, value: str, source: str) -> None:
         """Raise Malformed if a matrix is accessed through an offset in bytes from an unknown object."""
         if value in self.odd:
-            message = "an address that counts the bytes of an object with matrices is not supported yet"
+            message = "an offset in bytes into an object with matrices is not supported yet"
             raise Malformed("ir-not-supported", message, source)
 
 

@@ -173,6 +173,6 @@ def check(module: Module) -> None:
             and not (match and match[1] in {*_IN_FLOAT, "fmuladd"})
         ):
             message = (
-                f"a call of '{head.name}', which takes or gives a bfloat, is not supported where matrices are lowered"
+                f"a call of '{head.name}', which takes or returns a bfloat, is not supported where matrices are lowered"
             )
             raise Malformed("ir-not-supported", message, str(head))

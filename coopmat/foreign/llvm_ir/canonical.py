@@ -129,7 +129,7 @@ class _Canonicalizer:
             return
         call_type, head_type = (f"{c.type} ({', '.join(a.type for a in c.arguments)})" for c in (call, head))
         if call_type != head_type:
-            raise Malformed("ir-call", f"@{call.name} is called as {call_type}, and is {head_type}", item.source)
+            raise Malformed("ir-call", f"@{call.name} is called as {call_type}, but has type {head_type}", item.source)
 
     def refuse_operands(self, item: Instruction, text: str) -> None:
         """Raise Malformed if an instruction uses a matrix operation other than as the callee of a call."""
@@ -170,7 +170,7 @@ class _Operation:
         if row is None:
             raise self.fail("is not a matrix operation that is known here")
         if first is None and row.kind != "length":
-            raise self.fail("takes or gives no matrix")
+            raise self.fail("has neither a matrix operand nor a matrix result")
         make: Callable[[Row], list[Instruction]] = getattr(self, "make_" + row.kind.replace("-", "_"))
         return make(row)
 
@@ -249,7 +249,7 @@ class _Operation:
     def make_load(self, row: Row) -> list[Instruction]:
         self.count(3, 4, 5)
         if self.result is None:
-            raise self.fail("does not give a matrix")
+            raise self.fail("does not return a matrix")
         self.reorder(1)
         (pointer, space), layout, stride = self.pointer(0), self.layout(1), self.stride(2)
         name = f"{spelled(row.instruction)}{self.pointee(space, self.result)}il{_vendor(self.result)}"
@@ -260,7 +260,7 @@ class _Operation:
         self.count(4, 5, 6)
         matrix = self.matrix(1, "a matrix")
         if self.call.type != "void":
-            raise self.fail("gives nothing")
+            raise self.fail("must have the result type void")
         self.reorder(2)
         (pointer, space), layout, stride = self.pointer(0), self.layout(2), self.stride(3)
         name = f"{spelled(row.instruction)}{self.pointee(space, matrix)}{_vendor(matrix)}il"
@@ -282,7 +282,7 @@ class _Operation:
         mask = int(self.constant(at, "the memory operand").value)
         if mask & _ALIGNED:
             if len(self.arguments) == at + 1:
-                raise self.fail("the memory operand says that an alignment follows, and none does")
+                raise self.fail("the memory operand has bit 2 (aligned), but no alignment follows")
             self.constant(at + 1, "the alignment")
         elif len(self.arguments) > at + 1:
             raise self.fail(f"nothing may follow a memory operand of {mask}")
@@ -313,7 +313,7 @@ class _Operation:
         self.count(1)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != "i32":
-            raise self.fail(f"gives an i32, not {self.call.type}")
+            raise self.fail(f"must have the result type i32, not {self.call.type}")
         return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0)])
 
     def make_fill(self, row: Row) -> list[Instruction]:
@@ -376,7 +376,7 @@ class _Operation:
     def map(self) -> list[Instruction]:
         matrix, count = self.result, self.spelling.number
         if matrix is None or not count or self.operands[:count] != [matrix] * count or any(self.operands[count:]):
-            raise self.fail(f"takes {count} matrices of the result's type, and then what is none")
+            raise self.fail(f"takes {count} matrices of the result's type, followed by operands that are not matrices")
         component = LLVM_NAMES[matrix.component]
         others = [argument.type for argument in self.arguments[count:]]
         self.check_function(component, ["i32", "i32", *[component] * count, *others])
@@ -387,7 +387,7 @@ class _Operation:
         self.count(1)
         source, target, how = self.matrix(0, "a matrix"), self.result, self.spelling.number
         if how not in (ROW, COLUMN, ROW_AND_COLUMN, BLOCKS):
-            raise self.fail(f"reduces by {how}, which is none of 1 (rows), 2 (columns), 3 (both) and 4 (2 x 2)")
+            raise self.fail(f"the reduction kind is {how}, not one of 1 (rows), 2 (columns), 3 (both) or 4 (2 x 2)")
         extents = {
             ROW: (source.rows, None),
             COLUMN: (None, source.columns),
@@ -419,7 +419,7 @@ class _Operation:
         self.count(2)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != LLVM_NAMES[matrix.component]:
-            raise self.fail("does not give the matrix's component type")
+            raise self.fail("does not return the matrix's component type")
         index = self.constant(1, "the index")
         return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), index])
 
@@ -474,7 +474,7 @@ class _Operation:
         self.count(2)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != "<2 x i32>" or self.arguments[1].type != "i32":
-            raise self.fail("takes a matrix and an i32, and gives a <2 x i32>")
+            raise self.fail("must take a matrix and an i32, and return a <2 x i32>")
         return self.replacement(f"__cm_coordinates_{tag(matrix)}", [self.plain(0), self.plain(1)])
 
 

@@ -94,7 +94,7 @@ class _Preparation:
         if item.opcode == "getelementptr" and address is not None and address.root != item.result:
             path = self.addresses.path(address)
             if path is None:
-                message = "an address within an object with matrices that no member starts at is not supported yet"
+                message = "an address at which no member of an object with matrices starts is not supported yet"
                 raise Malformed("ir-not-supported", message, item.source)
             indices = "".join(f", i32 {index}" for index in path[1])
             item.text = f"getelementptr {address.kind}, ptr {address.root}{indices}"
@@ -123,7 +123,7 @@ class _Preparation:
         pointer = call.arguments[0]
         layout = call.arguments[1 if "Load" in call.name else 2].value
         if int(layout) >= Layout.PACKED and self.matrices == "native":
-            message = f"the layout {layout} (packed) has no instruction: --matrices one, lanes or scratch"
+            message = f"the layout {layout} (packed) has no instruction: use --matrices one, lanes or scratch"
             raise Malformed("ir-not-supported", message, item.source)
         kind, zeros = self.objects.get(pointer.value, ""), 1
         while kind and (members := self.addresses.storage.members(kind)):

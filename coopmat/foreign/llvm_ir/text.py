@@ -68,7 +68,7 @@ def group_end(words: list[str], at: int) -> int:
             depth -= 1
             if depth == 0:
                 return n + 1
-    raise Malformed("ir-syntax", "a bracket does not close", "".join(words))
+    raise Malformed("ir-syntax", "expected a closing bracket", "".join(words))
 
 
 def skip_blanks(words: list[str], at: int) -> int:
@@ -81,7 +81,7 @@ def type_end(words: list[str], at: int) -> int:
     """Return the index of the token behind the type at index `at`. Raise Malformed for other tokens."""
     word = words[at] if at < len(words) else ""
     if not _TYPE_WORD.fullmatch(word):
-        raise Malformed("ir-syntax", f"a type is expected where '{word}' stands", "".join(words))
+        raise Malformed("ir-syntax", f"expected a type, not '{word}'", "".join(words))
     if word in _OPENING:
         return group_end(words, at)
     if word == "target":
@@ -348,7 +348,7 @@ def _without_comment(line: str) -> str:
 def _head(line: str) -> Call:
     head = parse_head(line)
     if head is None:
-        raise Malformed("ir-syntax", "this head of a function is not understood", line)
+        raise Malformed("ir-syntax", "cannot parse this function's declaration", line)
     return head
 
 

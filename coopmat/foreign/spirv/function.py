@@ -259,7 +259,7 @@ class FunctionLowering:
         if not instance.of_work_group:
             return self.target
         if self.target not in self.module.of_work_groups:
-            message = "a matrix of scope workgroup is used where no kernel with reqd_work_group_size leads to"
+            message = "a matrix of scope workgroup is used in a function that no kernel with reqd_work_group_size calls"
             raise Refused("spirv-not-supported", message)
         return self.target.of_work_group()
 
@@ -331,7 +331,7 @@ class FunctionLowering:
         if item.result in self.places or self.names_matrices(item):
             raise unsupported(item, "of a value with matrices is not supported")
         if self.module.subgroup_variables and self.names(item, self.module.subgroup_variables):
-            raise unsupported(item, "of a variable that tells of subgroups is not supported")
+            raise unsupported(item, "of a built-in variable of subgroups is not supported")
         self.out.append(item)
 
     def _passes_on(self, item: Instruction) -> None:

@@ -158,7 +158,7 @@ def chain(f: FunctionLowering, item: Instruction) -> bool:
     for n in range(first, len(indices)):
         if kind in f.types.matrices:
             if n + 1 != len(indices):
-                raise Refused("spirv-invalid", f"{label(item)} goes on behind a component of a matrix")
+                raise Refused("spirv-invalid", f"{label(item)} has an index behind that of a matrix component")
             _component(f, item, kind, indices[:n], indices[n])
             return True
         at = f.types.constants.value(indices[n]) if f.definitions[kind].opcode == OP["OpTypeStruct"] else 0

@@ -182,7 +182,7 @@ static const char *start_helper(void)
     if (unfinished && (owner != getpid() || waitpid(unfinished, NULL, WNOHANG)))
         unfinished = 0; /* the process has ended, or is the parent's child */
     if (!read_paths(python, helper, sizeof python))
-        return "the file beside the layer that names its helper is missing or not to be trusted: run `coopmat layer build`";
+        return "the file beside the layer that names its helper is missing, or others can write to it: run `coopmat layer build`";
     size_t count = 0, kept = 0;
     while (environ[count])
         count++;
@@ -309,7 +309,7 @@ static const char *ask_helper(
     }
     if (timed_out && now_ms() >= deadline) {
         leave_helper();
-        return "the compiler took longer than COOPMAT_BUILD_TIMEOUT allows (600 seconds where it is not set)";
+        return "the compiler took longer than COOPMAT_BUILD_TIMEOUT allows (default: 600 seconds)";
     }
     if (!timed_out)
         last_line(printed, room);

@@ -58,7 +58,7 @@ class _Reader:
     def memory(self, loads: bool) -> Read:
         own = self.shape(self.call.type if loads else self.next("the matrix").type)
         if not loads and self.call.type != "void":
-            raise self.fail("gives nothing")
+            raise self.fail("must have the result type void")
         pointer, stride = self.next("the pointer"), self.next("the stride")
         volatile, rows, columns = self.flag(), self.size("rows"), self.size("columns")
         layout, scope = self.layout(), self.scope()
@@ -106,7 +106,7 @@ class _Reader:
     def size(self, what: str) -> int:
         number = self.constant(f"the number of {what}" if len(what) > 1 else what)
         if not 1 <= number <= MAX_DIMENSION:
-            raise self.fail(f"{what} goes from 1 to {MAX_DIMENSION}, and is {number}")
+            raise self.fail(f"{what} is {number}, but must be from 1 to {MAX_DIMENSION}")
         return number
 
     def flag(self) -> bool:

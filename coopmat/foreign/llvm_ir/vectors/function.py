@@ -90,7 +90,7 @@ class Function(Trees):
         head, self.source = self.function.head, str(self.function.head)
         if self.function.name in self.module.own:
             if self.function.is_kernel:
-                raise self.fail(f"kernel '{head.name}' has a vector as a parameter that OpenCL lacks")
+                raise self.fail(f"kernel '{head.name}' has a parameter of a vector type that OpenCL lacks")
             words = [w for w in _LINKAGE.sub("", head.before.removeprefix("define")).split() if w != "noundef"]
             head.before = " ".join(["define", "internal", *words])
             at = re.search(r" (?:#\d+|!|\{|section|align|gc)|$", head.after)
@@ -127,7 +127,7 @@ class Function(Trees):
             elements = constants(vector, value, self.fail)
             return [literal(part, elements[at : at + part.count]) for at, part in vector.parts]
         if vector.is_wide:
-            raise self.fail(f"{value} is used where nothing leads to its definition")
+            raise self.fail(f"{value} is not dominated by its definition")
         return [value]
 
     def elements(self, vector: Vector, value: str) -> list[str]:
