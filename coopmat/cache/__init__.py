@@ -1,9 +1,13 @@
 """The cache of builds on disk, from which a repeated build is served without the compiler.
 
-An entry is a file, written whole or not at all, with a digest of its contents: a truncated or damaged entry is built
-again. Of processes that need the same entry at once, the first builds it and the others wait. COOPMAT_NO_CACHE=1 turns
-the cache off, COOPMAT_CACHE_DIR names another place for it, COOPMAT_CACHE_SIZE the bytes that its entries may take; the
-least recently used ones are removed first. A directory that others can access is not used (`places`).
+An entry is a file with a digest of its contents; the file is written completely or not at all. A truncated or damaged
+entry is built again. If several processes need the same entry at once, the first builds it and the others wait.
+
+COOPMAT_NO_CACHE=1: turns the cache off.
+COOPMAT_CACHE_DIR: the directory of the cache.
+COOPMAT_CACHE_SIZE: the bytes that all entries may take; the least recently used entries are removed first.
+
+A directory that other users can access is not used (`places`).
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from .places import CACHE_DIRECTORY as CACHE_DIRECTORY, CACHE_SIZE as CACHE_SIZE
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where processes may do the same work at the same time
+except ImportError:  # Windows has no fcntl: there, several processes may build the same entry
     fcntl = None  # type: ignore[assignment]
 
 
@@ -39,14 +43,20 @@ _LENGTH = struct.Struct("<Q")
 
 
 class Damaged(ValueError):
-    """Raised when a file is not an entry as it was written."""
+    """Raised for a file that is not a complete, unchanged entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An `Entry` is the result of a build: `facts` are anything that JSON can represent. `dependencies` are the files
-    that were included, absolute or relative to the working directory; the entry is valid as long as their contents are
-    the same, and there are no files of the names `absent`."""
+    """A result of a build.
+
+    payload: the bytes of the result.
+    facts: any further values that JSON can represent.
+    dependencies: the included files, absolute or relative to the working directory. A change of their contents makes
+        the entry invalid.
+    absent: names under which an include was searched for and not found. A new file of such a name makes the entry
+        invalid.
+    """
 
     payload: bytes
     facts: Any = None
@@ -55,8 +65,10 @@ class Entry:
 
 
 def key_of(parts: Mapping[str, object]) -> str:
-    """Return a key: hexadecimal digits that are equal for equal parts only. Bytes, and what JSON can represent, are
-    parts."""
+    """Return a key as hexadecimal digits; different parts have different keys.
+
+    A part is bytes, or a value that JSON can represent.
+    """
     digest = hashlib.blake2b(digest_size=_DIGEST_SIZE)
     for name in sorted(parts):
         part = parts[name]
@@ -66,14 +78,14 @@ def key_of(parts: Mapping[str, object]) -> str:
 
 
 def package_files() -> list[Path]:
-    """Return this package's own files that the compiler is made of, in the order of their names."""
+    """Return the files of this package that determine the compiler's results, sorted by path."""
     root = Path(__file__).resolve().parent.parent
     return sorted(path for pattern in ("*.py", "*.cl", "*.lark", "*.tsv") for path in root.rglob(pattern))
 
 
 @cache
 def package_version() -> str:
-    """Return the version of this package and of its LLVM; any change of its files changes it."""
+    """Return a text that identifies this package's files (by size and time of change) and llvmlite."""
     import llvmlite
 
     root = Path(__file__).resolve().parent.parent
@@ -84,25 +96,25 @@ def package_version() -> str:
 
 
 def log(message: str, *values: object, warn: bool = True) -> None:
-    """Log to the logger `coopmat.cache`; most processes never import the module."""
+    """Log to the logger `coopmat.cache`, as a warning or for debugging; import `logging` only here, to start faster."""
     import logging
 
     logging.getLogger("coopmat.cache").log(logging.WARNING if warn else logging.DEBUG, message, *values)
 
 
-# Directories that this process has told are not used.
+# Unusable directories of which this process has warned already.
 _warned_directories: set[Path] = set()
 
 
 Check = Callable[[Entry], object]
 Files = tuple[tuple[str, bytes], ...]
-# The errors that a file from somebody else may cause: its digest is right, and its header is any JSON value.
+# The errors that parsing may raise if another program wrote the file: its digest is right, its header any JSON value.
 _ABSURD = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError, struct.error)
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A `Cache` keeps entries in `directory`, which is made when it is first written to; None: nothing is kept."""
+    """A cache of entries in `directory`, which is created by the first write; without a directory, no entry is kept."""
 
     directory: Path | None
 
@@ -111,8 +123,10 @@ class Cache:
         return cls(None if os.environ.get(NO_CACHE, "") not in ("", "0") else cache_directory())
 
     def get(self, key: str, check: Check = lambda entry: None) -> Entry | None:
-        """Return the entry, if there is one and all files that it depends on are unchanged; one whose facts make
-        `check` raise is damaged. OSError is never raised."""
+        """Return the entry of `key`, or None if there is none, or a file that it depends on has changed.
+
+        An entry for whose facts `check` raises an exception counts as damaged and is removed. Never raises OSError.
+        """
         directory = self._usable()
         if directory is None:
             return None
@@ -131,11 +145,11 @@ class Cache:
             log("%s: an included file has changed", key, warn=False)
             return None
         with suppress(OSError):
-            os.utime(path)  # the time of its last use
+            os.utime(path)  # the time of last use, by which `places.evict` orders entries
         return entry
 
     def put(self, key: str, entry: Entry) -> None:
-        """Keep the entry; if it cannot be written, that is only logged."""
+        """Write the entry to the disk; a failure is only logged."""
         directory = self._usable(make=True)
         if directory is None:
             return
@@ -153,12 +167,12 @@ class Cache:
             log("the cache entry %s could not be written: %s", key, error)
 
     def get_or_build(self, key: str, build: Callable[[], Entry], check: Check = lambda entry: None) -> Entry:
-        """Return the entry, built and kept if there is none. Exceptions of `build` are raised, and nothing is kept."""
+        """Return the entry of `key`; if there is none, build and keep it. An exception of `build` is raised."""
         entry = self.get(key, check)
         if entry is not None:
             return entry
         with self._alone(key):
-            # Another process or thread has built it meanwhile.
+            # Meanwhile another process or thread may have built the entry.
             entry = self.get(key, check)
             if entry is None:
                 entry = build()
@@ -166,12 +180,12 @@ class Cache:
         return entry
 
     def clear(self) -> None:
-        """Remove every entry, lock and refused program. Raises OSError if the directory is not this user's."""
+        """Remove all entries, lock files and refused programs. Raises OSError if the directory is not private."""
         if self.directory is not None:
             places.clear(self.directory)
 
     def _usable(self, make: bool = False) -> Path | None:
-        """Return the directory, if it exists and is this user's alone; otherwise warn, once."""
+        """Return the directory if it is private, else None, and warn once; `make` creates a missing directory."""
         directory = self.directory
         if directory is None:
             return None
@@ -190,8 +204,10 @@ class Cache:
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
-        """Admit one process and thread at a time for a key. The lock is released with the process that holds it, and
-        the last of them removes its file."""
+        """Hold the lock of a key, so that one thread of one process builds its entry.
+
+        The system releases the lock when its process ends. The holder removes the lock's file.
+        """
         directory = None if fcntl is None else self._usable(make=True)
         if directory is None:
             yield
@@ -206,7 +222,8 @@ class Cache:
         try:
             yield
         finally:
-            # Removed while it is held: whoever waits for it sees that its name is gone, and takes a new one.
+            # Remove the file before the lock is released: a waiting process then sees that the name is gone, and
+            # locks a new file.
             with suppress(OSError):
                 path.unlink()
             os.close(handle)
@@ -251,16 +268,16 @@ def _format(entry: Entry) -> bytes:
 
 
 def _parse(data: bytes) -> tuple[Entry, Files]:
-    """Return the entry, and the files that it depends on with their digests. Raises Damaged, and the errors of JSON."""
+    """Return the entry of a file's bytes, and its dependencies with digests. Raises Damaged and JSON's errors."""
     start = len(_MAGIC) + _DIGEST_SIZE
     if not data.startswith(_MAGIC) or len(data) < start + _SIZES.size:
-        raise Damaged("it does not begin like an entry")
+        raise Damaged("the header is not that of an entry")
     if hashlib.blake2b(data[start:], digest_size=_DIGEST_SIZE).digest() != data[len(_MAGIC) : start]:
-        raise Damaged("its digest is another")
+        raise Damaged("its digest does not match its contents")
     sizes = _SIZES.unpack_from(data, start)
     start += _SIZES.size
     if start + sum(sizes) != len(data):
-        raise Damaged("its sizes are others")
+        raise Damaged("its sizes do not match the file")
     facts = start + sizes[0]
     files = tuple(_files(data[start:facts]))
     names = tuple(tuple(name for name, digest in files if (digest == _ABSENT) is absent) for absent in (False, True))
@@ -274,12 +291,12 @@ def _files(table: bytes) -> Iterator[tuple[str, bytes]]:
         length, digest = _FILE.unpack_from(table, at)
         at += _FILE.size + length
         if at > len(table):
-            raise Damaged("a name is longer than its table")
+            raise Damaged("a file name exceeds the table of files")
         yield os.fsdecode(table[at - length : at]), digest
 
 
 def _hold(files: Files) -> bool:
-    """Return whether the files that an entry depends on are unchanged."""
+    """Return whether all dependencies still have their digests, and all absent files are still absent."""
     try:
         return all(
             not os.path.lexists(name) if digest == _ABSENT else _digest_of(name) == digest for name, digest in files
@@ -289,8 +306,7 @@ def _hold(files: Files) -> bool:
 
 
 def _digest_of(name: str) -> bytes:
-    """Return the digest of a file that was included, and may be behind links; a file that is not regular may never end,
-    and is refused."""
+    """Return the digest of an included file; follow links. Raises OSError for a file that is not regular (a pipe)."""
     if not stat.S_ISREG(Path(name).stat().st_mode):
         raise OSError(errno.EINVAL, "not a regular file", name)
     return hashlib.blake2b(Path(name).read_bytes(), digest_size=_DIGEST_SIZE).digest()

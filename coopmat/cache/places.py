@@ -1,8 +1,7 @@
-"""The cache's files on disk: private directories and files, the limit of their size, the order of their removal, and
-the code that devices refused.
+"""The cache's files: private directories, the limit of size, the eviction of entries, and code that devices refused.
 
-The contents of the cache are trusted: a driver runs the code in it, and the OpenCL loader loads the libraries that its
-files name. So a directory that anybody else can open, or that is another user's, is not used.
+The compiler trusts the contents of the cache: a driver runs the code in it, and the OpenCL loader loads the libraries
+that its files name. So a directory that another user owns or can access is not used.
 """
 
 from __future__ import annotations
@@ -25,14 +24,13 @@ _SAFE = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os,
 
 
 class NotPrivate(PermissionError):
-    """Raised for a directory that others can open, or that is not this user's; str() says which it is, and how to
-    repair it."""
+    """Raised for a directory that another user owns or can access; str() says which, and how to repair it."""
 
 
 def cache_directory() -> Path:
     """Return the directory of this user's cached files: COOPMAT_CACHE_DIR, or the platform's cache directory."""
     named = os.environ.get(CACHE_DIRECTORY)
-    # Not Path.expanduser, which raises where there is no such user.
+    # Path.expanduser raises an error for an unknown user; os.path.expanduser returns the path unchanged.
     return Path(os.path.expanduser(named)) if named else _own_directory()  # noqa: PTH111
 
 
@@ -43,7 +41,7 @@ def _own_directory() -> Path:
 
 
 def private_directory(path: Path) -> Path:
-    """Return the directory, made if it is missing. Raises NotPrivate; OSError if it cannot be made."""
+    """Create the directory if it is missing, and return it. Raises NotPrivate, or OSError if creation fails."""
     if not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)
@@ -52,25 +50,25 @@ def private_directory(path: Path) -> Path:
 
 
 def require_private(path: Path) -> None:
-    """Check that a directory is private. Raises NotPrivate, and OSError if the directory does not exist."""
+    """Raise NotPrivate if a directory is another user's or accessible to others, OSError if it is no directory."""
     if not stat.S_ISDIR(path.stat().st_mode):
         raise NotADirectoryError(errno.ENOTDIR, "not a directory", str(path))
     if not hasattr(os, "geteuid"):
-        return  # Windows: its directories of a user are that user's
+        return  # Windows: a user's directories are private by default
     user, status = os.geteuid(), path.stat()
     if status.st_uid != user or path.lstat().st_uid != user:
         raise NotPrivate(f"{path} belongs to another user")
     if status.st_mode & 0o077:
         if not status.st_mode & 0o022 and path == _own_directory():
-            # Made by a version that let others look: nobody else can have written there.
+            # An earlier version let others read this directory; nobody else can have written to it.
             path.chmod(0o700)
             return
         mode = stat.S_IMODE(status.st_mode)
-        raise NotPrivate(f"{path} can be opened by others (mode {mode:03o}); `chmod 700 {path}` mends it")
+        raise NotPrivate(f"{path} can be opened by others (mode {mode:03o}): run `chmod 700 {path}`")
 
 
 def private_temporary_directory() -> Path:
-    """Return a directory for all processes of this user, or one for this process if that name is taken."""
+    """Return a private temporary directory: one for all processes of this user, else a new one for this process."""
     if hasattr(os, "getuid"):
         directory = Path(tempfile.gettempdir()) / f"coopmat-{os.getuid()}"
         try:
@@ -84,8 +82,10 @@ def private_temporary_directory() -> Path:
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """Return the file's bytes. Raises OSError for a file that is not regular (it may never end, or never begin), for a
-    link, and for more than `most` bytes."""
+    """Return the file's bytes. Raises OSError for a link, a file that is not regular, or more than `most` bytes.
+
+    Reading a file that is not regular, such as a pipe, might block or never end.
+    """
     with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
         if os.fstat(file.fileno()).st_size > most:
             raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
@@ -93,9 +93,9 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def open_regular(path: Path, flags: int) -> int:
-    """Open a regular file, but no link, as os.open does; with O_CREAT for this user only. Raises OSError."""
+    """Open a regular file like os.open, with mode 0600 for O_CREAT. Raises OSError for links and all other files."""
     if (mode := _mode(path)) is not None and not stat.S_ISREG(mode):
-        # Opening a device may do something already.
+        # Refuse before opening: opening a device may have effects.
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     handle = os.open(path, flags | _NO_FOLLOW | _SAFE, 0o600)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -117,17 +117,21 @@ def _mode(path: Path) -> int | None:
 CACHE_SIZE = "COOPMAT_CACHE_SIZE"
 DEFAULT_SIZE = 512 << 20
 ENTRIES, LOCKS, REFUSED = "entries", "locks", "refused"
-# The newest of the refused programs that are kept.
+# The number of refused programs that are kept, the newest.
 MOST_REFUSED = 20
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _SIZE = re.compile(r"(\d{1,15})([KMGT]?)(?:i?B)?", re.IGNORECASE)
-# The prefix of files that are being written, and the age in seconds after which a killed process must have left one.
+# The prefix of files that are being written; the age in seconds at which the writer of such a file must have died.
 _NEW, _ABANDONED_AFTER = ".new-", 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """An inventory of files: `paths` by use, the oldest first; `size` in bytes."""
+    """A list of files.
+
+    paths: the files by time of last use, the oldest first.
+    size: their total size in bytes.
+    """
 
     paths: tuple[Path, ...]
     size: int
@@ -144,23 +148,26 @@ class Inventory:
 
 
 def size_limit() -> int:
-    """Return the bytes that the entries may take: COOPMAT_CACHE_SIZE, such as 200M, or the default if it is invalid."""
+    """Return the bytes that all entries may take: COOPMAT_CACHE_SIZE, such as 200M; if invalid, the default."""
     match = _SIZE.fullmatch(os.environ.get(CACHE_SIZE, "").strip())
     return int(match[1]) << _UNITS[match[2].upper()] if match else DEFAULT_SIZE
 
 
 def entries(directory: Path) -> Inventory:
-    """Return the entries, without those that are being written."""
+    """Return the inventory of the entries; files that are being written are left out."""
     return Inventory.of(path for path in _files(directory / ENTRIES) if not path.name.startswith(_NEW))
 
 
-# The bytes that this process has written to each cache since it last looked for entries to remove.
+# cache directory -> bytes that this process has written to it since its last call of `evict`
 _written: dict[Path, int] = {}
 
 
 def evict_if_due(directory: Path, limit: int, written: int) -> None:
-    """Call `evict` at the process's first entry, and when it has written a 64th of the limit since: looking at all
-    entries for each one would take longer than most are worth. Limits are exceeded by so much at most."""
+    """Count `written` bytes; evict at this process's first entry, and whenever it has written a 64th of the limit.
+
+    Listing all entries at each write would take longer than most builds. The cache may exceed the limit by a 64th
+    for each process that writes.
+    """
     before = _written.get(directory)
     _written[directory] = written if before is None else before + written
     if before is None or 64 * _written[directory] > limit:
@@ -169,8 +176,7 @@ def evict_if_due(directory: Path, limit: int, written: int) -> None:
 
 
 def evict(directory: Path, limit: int) -> None:
-    """Remove the least recently used entries until the rest are no larger than `limit` bytes; and abandoned half-
-    written files."""
+    """Remove the least recently used entries until the rest take at most `limit` bytes, and abandoned partial files."""
     files = list(_files(directory / ENTRIES))
     for path in files:
         with suppress(OSError):
@@ -193,7 +199,7 @@ def _files(directory: Path) -> Iterable[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file as a whole: its name never stands for a part. Raises OSError."""
+    """Replace a file atomically: under `path`, readers find either the old or the new contents. Raises OSError."""
     handle, temporary = tempfile.mkstemp(prefix=_NEW, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -209,7 +215,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def keep_refused(code: bytes, suffix: str) -> Path:
-    """Write code that a device refused to a file, for inspection; the newest are kept. Raises OSError."""
+    """Write code that a device refused to a file for inspection, remove the oldest, return the path. Raises OSError."""
     folder = _refused_directory()
     path = folder / f"coopmat-{hashlib.blake2b(code, digest_size=8).hexdigest()}{suffix}"
     write_whole(path, code)
@@ -235,8 +241,14 @@ def _refused_directory() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a cache: why it is not used (`fault`, empty if it is), its entries and the refused programs in files
-    and bytes, and the bytes that the entries may take."""
+    """The state of a cache.
+
+    directory: its path.
+    fault: why the cache is not used; empty if it is.
+    entries, refused: the number of files with entries, and with refused programs.
+    size, refused_size: the size of these in bytes.
+    limit: the bytes that the entries may take.
+    """
 
     directory: str
     fault: str
@@ -248,12 +260,12 @@ class State:
 
 
 def state(directory: Path) -> State:
-    """Return the state of a cache. Raises nothing: an unreadable directory counts as empty."""
+    """Return the state of a cache. An unreadable directory counts as empty; no error is raised."""
     try:
         require_private(directory)
         fault = ""
     except FileNotFoundError:
-        fault = ""  # it is made when it is first written to
+        fault = ""  # the first write creates the directory
     except NotPrivate as error:
         fault = str(error)
     except OSError as error:
@@ -263,7 +275,7 @@ def state(directory: Path) -> State:
 
 
 def clear(directory: Path) -> None:
-    """Remove entries, locks and refused programs. Raises OSError if the directory is not this user's alone."""
+    """Remove entries, lock files and refused programs. Raises OSError if the directory is not private."""
     import shutil
 
     with suppress(FileNotFoundError):

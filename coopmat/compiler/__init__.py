@@ -1,4 +1,4 @@
-"""OpenCL C, or what other front ends make, to SPIR-V."""
+"""The compiler: from OpenCL C, or from LLVM IR or SPIR-V of other front ends, to SPIR-V or OpenCL C for a device."""
 
 from __future__ import annotations
 

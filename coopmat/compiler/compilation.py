@@ -1,4 +1,4 @@
-"""One source on its way through the stages of its language, each of which runs on demand."""
+"""The compilation of one source: the results of the stages of its language, each of which runs on demand."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-# Stages whose results go along with a pickled module: the source as it was preprocessed, and what a device is given.
+# The stages whose results are pickled with a module: the preprocessed source, and the program for a device.
 _CARRIED = ("tokens", "infos", "emitted")
-# From here on a source is long.
+# The number of tokens from which a source counts as long (`drops_early`).
 _MANY_TOKENS = 50_000
 
 
@@ -44,7 +44,14 @@ def _unpickled(kind: type[Compilation], fields: dict[str, Any]) -> Compilation:
 
 
 class Compilation:
-    """A `Compilation` has the results of the stages that have run, their diagnostics, and their durations."""
+    """A compilation of one source: the results of the stages that have run, their diagnostics and durations.
+
+    timings: stage -> its duration in seconds.
+    validated: whether spirv-val has accepted the binary.
+    findings: the collector of diagnostics.
+    preamble: the preamble of an OpenCL C source; None if each stage processes the whole source with its includes.
+    keeps_all: whether a long source's tokens, trees and unreachable functions are kept (see `drops_early`).
+    """
 
     def __init__(self, source: str | bytes, name: str, options: CompileOptions, language: str = "cl") -> None:
         self.source = source
@@ -54,7 +61,7 @@ class Compilation:
         self.timings: dict[str, float] = {}
         self.validated = False
         self.findings = self._collector()
-        # The preamble of OpenCL C; None: none is used, and all stages have the whole source, which others may use.
+        # Objects for linking (-c) have no preamble: other programs may call any function of the source.
         self.preamble = preamble_of(options) if language == "cl" and not options.separate else None
         self.keeps_all = False
         self._results: dict[str, Any] = {}
@@ -76,7 +83,7 @@ class Compilation:
 
     @property
     def matrices(self) -> str:
-        """The route: "native", or the name of a lowering."""
+        """The route: "native", or the name of a lowering in `STRATEGIES`."""
         return self.options.matrices
 
     @property
@@ -87,7 +94,7 @@ class Compilation:
     # --- stages
 
     def result(self, stage: str) -> Any:
-        """Return the result of the stage of that name. Raises CompileError if the language has no such stage."""
+        """Return the result of a stage; run the stage first if needed. Raises CompileError if the language lacks it."""
         with self._lock:
             if stage not in self._results:
                 pipeline = PIPELINES[self.language]
@@ -100,7 +107,7 @@ class Compilation:
 
     @property
     def whole(self) -> Compilation:
-        """This compilation, or where it has not all tokens and functions of the source one that has."""
+        """Itself, if this compilation has all tokens and functions of the source; otherwise a new one that has them."""
         if self.result("tokens").is_whole and not self.drops_early:
             return self
         other = Compilation(self.source, self.name, self.options, self.language)
@@ -109,25 +116,27 @@ class Compilation:
 
     @property
     def drops_early(self) -> bool:
-        """Tell whether tokens, trees and functions that are not reached are dropped when the next stage is over: of a
-        long source there are millions of objects, which Python's garbage collector would go through again and again."""
+        """Whether a long source's tokens, trees and unreachable functions are dropped once the next stage is finished.
+
+        A long source has millions of such objects, which Python's garbage collector would traverse repeatedly.
+        """
         return not self.keeps_all and len(self.result("tokens").tokens) > _MANY_TOKENS
 
     def of_whole(self, stage: str) -> Any:
-        """Return the result of a stage for the whole source."""
+        """Return the result of a stage for the whole source: without a preamble, and with all functions."""
         if not self._results:
             self.preamble, self.keeps_all = None, True
         return self.whole.result(stage)
 
     def drop(self, *stages: str) -> None:
-        """Forget the results of stages; of the tokens what else is known of the source remains."""
+        """Drop the results of stages; of the tokens, only the list is emptied (macros and dependencies remain)."""
         for stage in stages:
             result = self._results.pop(stage)
             if stage == "tokens":
                 self._results[stage] = replace(result, tokens=[], is_whole=False)
 
     def start_again(self, preamble: Preamble | None) -> None:
-        """Forget the results and the findings of all stages."""
+        """Drop the results and findings of all stages, and set the preamble."""
         self._results.clear()
         self.findings = self._collector()
         self.preamble = preamble
@@ -152,7 +161,7 @@ class Compilation:
         self.result(PIPELINES[self.language].first)
 
     def validate(self) -> None:
-        """Run spirv-val, whatever the options are. Raises InternalError if the module is invalid, ToolsMissing."""
+        """Run spirv-val, whatever the options say. Raises InternalError if the module is invalid, ToolsMissing."""
         with self._lock:
             if not self.validated:
                 binary = self.result("emitted")
@@ -160,7 +169,7 @@ class Compilation:
                 self.validated = True
 
     def timed(self, name: str, run: Callable[[], T]) -> T:
-        """Return the result of `run`, and add its duration to the timings."""
+        """Return the result of `run`, which runs under the budgets; add its duration to `timings[name]`."""
         start = time.perf_counter()
         try:
             return self.bounded(run, name)
@@ -168,8 +177,10 @@ class Compilation:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
 
     def bounded(self, run: Callable[[], T], name: str = "compile") -> T:
-        """Run a part of the work under the budgets of the options. Raises CompileError if one is used up, or the source
-        is nested deeper than Python's recursion limit."""
+        """Return the result of `run`, which runs under the budgets of the options.
+
+        Raises CompileError if a budget is exhausted, or the source is nested more deeply than Python's recursion limit.
+        """
         try:
             with budgets.use(dict(self.options.budgets)):
                 return run()
@@ -182,35 +193,35 @@ class Compilation:
     # --- findings
 
     def failure(self, *items: Diagnostic) -> CompileError:
-        """Return an error with these diagnostics and the previous ones."""
+        """Add diagnostics to the findings; return an error with all findings so far, for the caller to raise."""
         for item in items:
             self.findings.add(item)
         return CompileError(self.findings.in_order(), self.sources)
 
     def refused(self, code: str, message: str, span: Span | None = None, notes: tuple[Note, ...] = ()) -> CompileError:
-        """Return an error of the input."""
+        """Add an error of the input to the findings, and return it as an exception, for the caller to raise."""
         return self.failure(Diagnostic(Severity.ERROR, code, message, span, notes=notes))
 
     def placed(self, run: Callable[[], T]) -> T:
-        """Return the result of `run`, and give its errors the source text, which they lack."""
+        """Return the result of `run`; add its errors to the findings and raise them again with the source text."""
         try:
             return run()
         except CompileError as error:
             raise self.failure(*error.diagnostics) from None
 
     def warn(self, code: str, message: str, span: Span | None = None) -> None:
-        """Add a warning, as -W options allow it. Raises CompileError under -Werror."""
+        """Add a warning if the -W options turn it on. Raises CompileError under -Werror."""
         self.findings.warning(code, message, span)
         self.findings.raise_if_errors()
 
     def warn_of(self, items: Iterable[Diagnostic]) -> None:
-        """Add the warnings of a stage. Raises CompileError under -Werror."""
+        """Add those warnings of a stage that the -W options turn on. Raises CompileError under -Werror."""
         for item in items:
             self.findings.warning(item.code, item.message, item.span)
         self.findings.raise_if_errors()
 
     def remark(self, code: str, items: Iterable[tuple[Span, str]]) -> None:
-        """Add the remarks of a stage, in the order of the source."""
+        """Add a stage's remarks, sorted by file, line and column."""
         for span, text in sorted(items, key=lambda item: (item[0].file, item[0].line, item[0].column)):
             self.findings.add(Diagnostic(Severity.REMARK, code, text, span))
 
@@ -219,9 +230,11 @@ class Compilation:
     def check_device(
         self, subject: Any, check_matrices: Callable[..., None], check_memory: Callable[..., None], findings: Any
     ) -> None:
-        """Raise CompileError if the device does not support what the subject requires, UsageError for bad variants.
+        """Raise CompileError if the device does not support what `subject` requires.
 
-        The checks are called with the subject, the device's properties, its name, and the collector of findings.
+        The subject is a unit or a foreign module. Each check is called with the subject, the device's properties, its
+        name and the collector of findings, but only if the properties are known. Raises UsageError for invalid
+        variants.
         """
         device = self.options.device or "the device"
         with suppress(TooManyErrors):
@@ -231,7 +244,7 @@ class Compilation:
         self.findings.raise_if_errors()
 
     def memory_rules(self) -> MemoryRules | None:
-        """Return the device's requirements on matrices in memory, or None if they are not known, or do not matter."""
+        """Return the device's requirements on matrices in memory, None if it has or needs none (lowered routes, C)."""
         from ..matrices.memory_rules import MemoryRules
 
         sizes = self.options.pointer_alignment, self.options.stride_multiple
@@ -240,8 +253,10 @@ class Compilation:
         return MemoryRules(sizes[0] or 1, sizes[1] or 1)
 
     def _supported(self) -> Supported | None:
-        """Return the matrices that the device supports, or None if they are not known, or do not matter. Raises
-        UsageError for bad variants."""
+        """Return the matrix variants that the device supports; None if they are unknown or the route is not native.
+
+        Raises UsageError if an option states them in a wrong form.
+        """
         from ..matrices.supported import Supported, parse_variants
 
         if self.matrices != "native" or self.options.variants is None:

@@ -1,7 +1,7 @@
-"""The stages of LLVM IR in any dialect: it replaces the front end's result, and is emitted like our own.
+"""The stages of LLVM IR in any dialect: the text is read, takes the place of the front end's result, and is emitted.
 
-What LLVM or the dialects refuse is a CompileError with the place in the text, and so are errors that later stages find,
-since the text is the user's.
+Whatever LLVM, a dialect or a later stage refuses is a CompileError with a place in the text, since the text is the
+user's.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _POINTERS = re.compile(r"<\d+ x ptr\b")
-# The codes here of diagnostics by the lowering of SPIR-V.
+# code of a diagnostic of the SPIR-V lowering -> the code that is reported for LLVM IR
 _CODES = {"spirv-operation": "ir-operation"}
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The text that was read, in canonical form, as LLVM prints `module`."""
+    """A module that was read: `text`, its canonical form as LLVM prints it, and `module`, the parsed form."""
 
     text: str
     module: IrText
@@ -60,7 +60,7 @@ def lower(c: Compilation) -> LoweredModule:
     from ..foreign.llvm_ir import link_library, reread
 
     entry = c.result("read")
-    # Floating point, alignment and memory are as the text has them.
+    # The text already states fast-math flags, alignments and memory operands.
     options = replace(from_source.lower_options(c), float_flags=(), align_frames=False, memory_rules=None)
     with collector:
         return c.timed(
@@ -106,7 +106,7 @@ def _without_matrices(c: Compilation, emitted: bytes, types: dict[str, list[str]
 
 
 def validate(c: Compilation, binary: bytes) -> None:
-    """Validate the binary; an error in it is the input's fault."""
+    """Validate the binary; an error counts as the input's, since the user wrote the IR."""
     try:
         from_source.validate(c, binary)
     except InternalError as error:
@@ -143,14 +143,14 @@ def _reprinted(c: Compilation, text: str) -> str:
         return reprint(dialects.modern(text) if is_source else text)
     except RefusedIR as error:
         if not is_source:
-            raise InternalError("the IR that was read is not IR any more", error.message) from error
+            raise InternalError("the canonical form of the IR is not valid", error.message) from error
         span = find_place(text, c.name, error.context)
         if error.line:
             span = Span(c.name, error.line, error.column, error.line, error.column + 1)
         raise c.refused("ir-syntax", f"LLVM refuses this: {error.message}", span) from error
 
 
-# --- what is wrong, and where ------------------------------------------------------------------------
+# --- errors and their places ---------------------------------------------------------------------------
 
 
 def _guarded(c: Compilation, run: Callable[[], T]) -> T:
@@ -168,8 +168,10 @@ def _not_emitted(c: Compilation, error: InternalError) -> CompileError:
 
 
 def _refuse_widths(c: Compilation, module: IrText) -> None:
-    """Raise CompileError at the first instruction or function on integers of a width that SPIR-V lacks, or on a vector
-    of pointers in memory, if there is one."""
+    """Raise CompileError at the first instruction or function whose types SPIR-V lacks; return if there is none.
+
+    Such types are integers of widths other than 8, 16, 32 and 64 bits, and vectors of pointers in memory.
+    """
     from ..spirv.llvm_text import illegal_types
 
     for function in module.functions:
@@ -203,7 +205,7 @@ def _head(c: Compilation, function: str) -> Span | None:
 
 
 def _of_instruction(c: Compilation, function: str, message: str) -> Span | None:
-    """Return the place of the first call in a function that may be the instruction with which a message begins."""
+    """Return the place of the first call in a function that may be the instruction that begins a message, or None."""
     word = message.partition(" ")[0].partition(":")[0].removeprefix("Op")
     words = (word, "sub_group") if "roup" in word else (word,)
     for item in next((f.instructions() for f in c.result("read").module.functions if f.name == function), ()):

@@ -1,5 +1,7 @@
-"""The stages of OpenCL C: it is preprocessed, parsed, analysed, lowered for the route, and emitted. Also the shared
-parts of all languages' stages: the paused garbage collector, and the matrix library's text, parsed once.
+"""The stages of OpenCL C: the source is preprocessed, parsed, analysed, lowered for its route, and emitted.
+
+Also the parts that the stages of all languages share: the pausing of the garbage collector, and the matrix library,
+whose text is parsed once.
 """
 
 from __future__ import annotations
@@ -46,8 +48,10 @@ def preprocess(c: Compilation) -> TokenStream:
 
 
 def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble | None:
-    """Return the preamble of a compilation by these options; `whole`: with all functions. None if files are read before
-    the source, by -include."""
+    """Return an empty preamble for a compilation with these options; None with -include, which reads files first.
+
+    whole: whether all functions of the preamble are kept.
+    """
     from ..preambles import Preamble
 
     if options.includes:
@@ -69,7 +73,7 @@ def parse(c: Compilation) -> syntax.TranslationUnit:
 
 
 def analyse(c: Compilation) -> typed.Unit:
-    """Return the typed AST of a source without errors; raise CompileError otherwise."""
+    """Return the typed AST. Raises CompileError for errors in the source, and for features that the device lacks."""
     from ..frontend.sema.functions import analyse
     from ..preambles import Unreached
 
@@ -106,10 +110,12 @@ def analyse(c: Compilation) -> typed.Unit:
 
 
 def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
-    """Return the passes over the typed AST on the route before it becomes a form: "spirv"; "c"; or "flat", LLVM IR in
-    which values of Clang's matrix types are vectors. In C matrices are lowered by `one` if the options are native.
+    """Return the passes over the typed AST on this route before the AST is lowered to `form`.
 
-    Those that have nothing to do are left out, and not imported, unless `every` one is wanted."""
+    form: "spirv"; "c"; or "flat", LLVM IR with values of Clang's matrix types as vectors. In C, native matrices are
+        lowered by the route `one`.
+    every: whether passes are included that have nothing to do in this unit; otherwise they are not even imported.
+    """
     options, in_c = c.options, form == "c"
     functions = partial(library, wrap=not in_c)
     route = "one" if in_c and c.matrices == "native" else c.matrices
@@ -142,7 +148,7 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
 
 
 def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
-    """Return whether a multiply-add of the unit is one that the route's devices have an instruction for."""
+    """Return whether the unit has a multiply-add for which the route's devices have an instruction."""
     from ..frontend import typed
     from ..frontend.matrix_terms import matrix_type
     from ..frontend.nodes import walk
@@ -161,7 +167,7 @@ def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
 
 
 def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
-    """Return the typed AST after the passes of the form, and their report."""
+    """Return the typed AST after the passes for `form`, and their report; add their warnings and remarks."""
     from .. import passes
 
     sequence, report, verify = passes_for(c, form), passes.Report(), c.options.verify_passes
@@ -175,7 +181,7 @@ def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
     return unit, report
 
 
-# --- what becomes of it ------------------------------------------------------------------------------
+# --- code from the typed AST ---------------------------------------------------------------------------
 
 
 def lower_options(c: Compilation) -> LowerOptions:
@@ -250,8 +256,8 @@ def emit(c: Compilation) -> bytes:
         )
     passes = lowered.passes
     if passes.startswith("O"):
-        # Intel's CPU compiler vectorizes no kernel with a loop that it cannot prove to end. A counter in memory hides
-        # the end.
+        # Intel's CPU compiler does not vectorize a kernel whose loops it cannot prove to end. A loop counter in memory
+        # hides the end, so that variables are promoted even without optimisation.
         passes = f"O{c.options.level}" if c.options.level else "sroa"
     settings = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
     text = llvm_text.imported(lowered.text, imports) if imports else lowered.text
@@ -267,7 +273,7 @@ def emit(c: Compilation) -> bytes:
 
 
 def adapted(c: Compilation, spirv: bytes) -> bytes:
-    """Return a native module in the form that its consumer accepts. Raises CompileError if there is none."""
+    """Return a native module in the form that its consumer accepts. Raises CompileError if this is impossible."""
     from ..foreign.consumers import adapt
     from ..foreign.spirv import Refused
 
@@ -288,22 +294,23 @@ def validate(c: Compilation, binary: bytes) -> None:
         raise InternalError(f"the SPIR-V made from {c.name} is not valid", "\n".join(messages))
 
 
-# --- what stages share -----------------------------------------------------------------------------
+# --- shared by the stages of all languages -----------------------------------------------------------
 
 
-# Without the generic address space, where no pointer needs it: one of the library's that says nothing is private.
+# whether a library text uses the generic address space -> the oldest -cl-std that compiles the text. Under CL1.2 a
+# pointer without an address space is private, so that no pointer becomes generic needlessly.
 _LIBRARY_STANDARDS = {False: "CL1.2", True: "CL2.0"}
 
 
 class _PausedCollector:
-    """A context in which, for any number of threads, Python's cyclic garbage collector is paused.
+    """A context manager that pauses Python's cyclic garbage collector while any thread is inside.
 
-    The stages make millions of long-lived objects and few cycles; the collector would traverse them again and again,
-    which takes as long as the stages themselves for a long file. If threads overlap in it without a break, one that
-    leaves collects: otherwise none would.
+    The stages allocate millions of long-lived objects and few cycles. For a long file, the collector's traversals would
+    take as long as the stages. If threads overlap without a break, a thread that leaves runs the collector, which would
+    otherwise never run.
     """
 
-    # Objects made since the last collection.
+    # How many objects may be allocated between two collections.
     _MOST = 2_000_000
 
     def __init__(self) -> None:
@@ -347,15 +354,17 @@ def tuning(options: CompileOptions) -> Tuning:
     if options.matrix_registers is None:
         return row
     bits, count = options.matrix_registers
-    # A quarter of the registers is for operands.
+    # A quarter of the registers is left to the operands of multiply-adds; the rest is for sums.
     return replace(row, sum_bytes=bits // 8 * count * 3 // 4)
 
 
 @lru_cache(maxsize=64)
 def library(text: str, wrap: bool = True, standard: str | None = None) -> typed.Unit:
-    """Return the typed AST of matrix library text; it is cached, since the same matrices recur. `wrap`: components of
-    matrices wrap, in every calculation; the text does that by itself, at greater length. `standard`: that of -cl-std,
-    None for the oldest one that the text compiles with."""
+    """Return the typed AST of a text of the matrix library; cached, since the same matrices recur.
+
+    wrap: whether the analysis makes signed integers wrap (-fwrapv); otherwise the longer text itself ensures this.
+    standard: the value of -cl-std; None for the oldest standard that compiles the text.
+    """
     from ..features import Features
     from ..frontend.parse import parse
     from ..frontend.preprocess import PreprocessOptions, preprocess
@@ -373,7 +382,7 @@ def library(text: str, wrap: bool = True, standard: str | None = None) -> typed.
 
 @lru_cache(maxsize=1)
 def spirv_library() -> Library:
-    """Return the matrix library as SPIR-V, for all modules of this process; its instances are in the cache on disk."""
+    """Return the matrix library as SPIR-V, shared by this process; compiled functions are kept in the cache on disk."""
     from ..foreign.spirv import Library
 
     return Library(library, _from_cache)

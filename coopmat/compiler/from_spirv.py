@@ -1,8 +1,8 @@
-"""The stages of SPIR-V from any front end, a binary or assembly text: it remains native, or its matrices are lowered.
+"""The stages of SPIR-V from any front end, binary or assembly text: it stays native, or its matrices are lowered.
 
-It is validated first, unless that is turned off; what spirv-val, or the lowering, refuses is a CompileError. Native
-matrices are unchanged, except for the forms that their consumer requires. The version remains the module's own, or
-becomes 1.2 if the library requires that.
+The input is validated first, unless the options turn this off. If spirv-val or the lowering refuses it, the error is a
+CompileError. Native matrices are changed only into forms that the module's consumer requires. The module keeps its
+SPIR-V version, unless the library requires 1.2.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from .compilation import Compilation
 
 T = TypeVar("T")
-# The errors that a module without validation may cause: ids without a definition, missing operands, cyclic types.
+# The errors that an unvalidated, invalid module may cause: undefined ids, missing operands, cyclic types.
 _BROKEN = (LookupError, ValueError, TypeError, OverflowError, RecursionError, AssertionError)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A native module in the form that its consumer accepts, or one that is `prepared`, and not yet linked with the
-    library."""
+    """A module that was read: `native`, in the form that its consumer accepts, or `prepared` for the library."""
 
     kernels: tuple[KernelInfo, ...]
     native: bytes = b""
@@ -39,7 +38,7 @@ class Read:
 
 
 def read(c: Compilation) -> Read:
-    """Read and validate the module, and lower it. Raises CompileError, ToolsMissing."""
+    """Read, validate and lower the module under the budgets. Raises CompileError, ToolsMissing."""
     return c.bounded(lambda: _read(c))
 
 
@@ -51,7 +50,7 @@ def _read(c: Compilation) -> Read:
     if len(binary) > budgets.limit("source-bytes"):
         raise budgets.Exceeded("source-bytes", c.name)
     module = _guarded(c, lambda: read(binary))
-    # spirv-val goes through all members of all types, too.
+    # Before spirv-val, which would also traverse all members of all types.
     _guarded(c, lambda: check_types(module))
     if _input_is_validated(c):
         c.timed("validate input", lambda: _validate_input(c, binary))
@@ -60,7 +59,7 @@ def _read(c: Compilation) -> Read:
 
 
 def _native(c: Compilation, binary: bytes, module: Module) -> Read:
-    """Return a native module. Raises CompileError if the device is known to lack something that it uses."""
+    """Return a native module for its consumer. Raises CompileError if the device lacks something that it uses."""
     from ..foreign.spirv import check, check_strides, kernels_of, read
     from ..spirv.checks import lint
 
@@ -68,12 +67,12 @@ def _native(c: Compilation, binary: bytes, module: Module) -> Read:
         c.findings.error(code, message, notes=notes)
 
     result = Read(kernels_of(module), from_source.adapted(c, binary))
-    # A module that remains as it is was validated on its way in.
+    # A module that the consumer's passes leave unchanged was validated as the input.
     c.validated = _input_is_validated(c) and result.native == binary
     try:
         lint(read(result.native))
     except InternalError as error:
-        # Valid modules may still do to matrices what devices refuse, or take in ways of their own.
+        # A valid module may use matrices in ways that devices refuse or interpret differently.
         c.warn("spirv-matrices", error.message)
     c.check_device(module, check, check_strides, tell)
     return result
@@ -104,7 +103,7 @@ def emit(c: Compilation) -> bytes:
 
 
 def link_together(compilations: Iterable[Compilation]) -> None:
-    """Compile the instances of the matrix library for all of these at once; one by one, it takes much longer."""
+    """Compile the library functions that these modules need in one go, which is much faster than one by one."""
     needed: dict[Target, dict[str, Instance]] = {}
     for c in compilations:
         if c.language == "spv" and (prepared := c.result("read").prepared) is not None:
@@ -125,7 +124,7 @@ def validate(c: Compilation, binary: bytes) -> None:
 
 
 def _input_is_validated(c: Compilation) -> bool:
-    """Return whether the input is to be validated: by default it is, since its origin is unknown."""
+    """Return whether the input is validated; by default it is, since its origin is unknown."""
     return c.options.validate is not False
 
 
@@ -171,5 +170,5 @@ def _guarded(c: Compilation, run: Callable[[], T]) -> T:
     except _BROKEN as error:
         if _input_is_validated(c):
             raise
-        message = f"{c.name} is not valid SPIR-V, and was not to be validated ({type(error).__name__}: {error})"
+        message = f"{c.name} is not valid SPIR-V, and validation is turned off ({type(error).__name__}: {error})"
         raise c.refused("spirv-invalid", message) from error

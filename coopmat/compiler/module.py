@@ -1,4 +1,4 @@
-"""A compiled source as its users see it, and the functions that compile one."""
+"""The class Module, a compiled source as users of the package see it, and the functions that return one."""
 
 from __future__ import annotations
 
@@ -27,17 +27,23 @@ if TYPE_CHECKING:
     from ..ir.kernel_info import KernelInfo
 
 
-_IN_OTHER_WORDS = "; The module has words of SPV_INTEL_joint_matrix; here are those of Khronos' extensions.\n"
+_IN_OTHER_WORDS = "; The module has instructions of SPV_INTEL_joint_matrix, shown as those of Khronos' extensions.\n"
 
 
 class Module(Compilation):
     """A compiled source.
 
-    `.spirv` is the legalised binary; `.llvm_ir` the module as lowered; `.kernels` describes each kernel for a host. A
-    binary with native matrices is always validated, one without only if a spirv-val is available: `.validated` tells,
-    and `--validate` and `--no-validate` decide otherwise. It can be pickled: the program for a device is included, the
-    rest is made again on demand from the preprocessed source, without the files. Errors: CompileError for the input,
-    InternalError for the compiler, ToolsMissing if something must be validated and there is no sufficient spirv-val.
+    The properties give its forms, each of which is made on demand: `.spirv` is the legalised binary, `.llvm_ir` the
+    module before emission, and `.kernels` describes each kernel for a host.
+
+    A binary with native matrices is always validated; a binary without them only if a spirv-val is available. The
+    options `--validate` and `--no-validate` override this, and `.validated` states whether spirv-val has run.
+
+    A module can be pickled. The pickle contains the preprocessed source and the program for a device; all other forms
+    are made again on demand, without the files.
+
+    Errors: CompileError for the input, InternalError for the compiler, ToolsMissing if something must be validated and
+    no sufficient spirv-val is installed.
     """
 
     @property
@@ -50,7 +56,7 @@ class Module(Compilation):
 
     @property
     def macros(self) -> str:
-        """Return a `#define` for each macro that is defined at the end of the source, predefined ones included."""
+        """A `#define` for each macro that is defined at the end of the source, predefined macros included."""
         return str(self.result("tokens").definitions())
 
     @property
@@ -59,8 +65,7 @@ class Module(Compilation):
 
     @property
     def absent(self) -> list[str]:
-        """Return the names under which includes were searched for and not found: a file of such a name would be read
-        instead."""
+        """The names under which includes were not found; a new file of such a name would be included."""
         return list(self.result("tokens").absent)
 
     @property
@@ -71,12 +76,12 @@ class Module(Compilation):
 
     @property
     def unit(self) -> typed.Unit:
-        """The typed AST of a source without errors; CompileError otherwise."""
+        """The typed AST of a source without errors. Raises CompileError otherwise."""
         unit: typed.Unit = self.of_whole("unit")
         return unit
 
     def multiplies_by(self, options: CompileOptions) -> bool:
-        """Return whether the source has a multiply-add for which a device has instructions, by those options."""
+        """Return whether the source has a multiply-add for which the devices of `options` have an instruction."""
         from .from_source import has_products
 
         return self.language == "cl" and has_products(self.result("unit"), options)
@@ -88,7 +93,7 @@ class Module(Compilation):
         return dump(self.unit)
 
     def typed_ast_after(self, name: str) -> str:
-        """Return the typed AST after the pass of that name. Raises UsageError if there is no such pass on the route."""
+        """Return a dump of the typed AST after the pass `name`. Raises UsageError if the route has no such pass."""
         from .. import passes
         from ..frontend.typed_dump import dump
         from .from_source import passes_for
@@ -97,7 +102,7 @@ class Module(Compilation):
         sequence = passes_for(whole, self.code, every=True)
         names = [item.name for item in sequence]
         if name not in names:
-            raise UsageError(f"--print-after={name}: this route has {', '.join(names)}")
+            raise UsageError(f"--print-after={name}: unknown pass (this route has {', '.join(names)})")
         unit = whole.result("unit")
         return dump(self.bounded(lambda: passes.run(unit, sequence[: names.index(name) + 1], passes.Report())))
 
@@ -118,45 +123,45 @@ class Module(Compilation):
         try:
             if self.options.dialect in dialects.INTEL and self.options.matrices == "native":
                 dialects.check_for_intel(text)
-                # Its matrices are values: variables would keep the canonical type.
+                # Matrices become values: the dialect would keep the canonical type for variables.
                 text = emit(text, EmitOptions(passes="sroa", want=frozenset({"llvm_ir"}))).llvm_ir or text
             return reprint(dialects.rewrite(text, self.options.dialect))
         except dialects.Malformed as error:
-            # The dialect has no word for it, as for 8-bit floating point.
+            # The dialect cannot express a construct of the module, such as 8-bit floating point.
             raise self.refused(error.code, f"--dialect {self.options.dialect}: {error.message}") from error
 
     @property
     def matrix_plans(self) -> str:
-        """Return the plan of each expression of Clang's matrix types, in the order of the source."""
+        """The plans of all expressions of Clang's matrix types, in the order of the source."""
         _, report = self.result(f"passed {self.code}")
         trees = sorted(report.trees, key=lambda item: (item[0].file, item[0].line, item[0].column))
         return "\n".join(f"{_where(span)}{tree.description}" for span, tree in trees)
 
     @property
     def opencl_c(self) -> str:
-        """Plain OpenCL C; matrices are lowered, by `one` if the options are native."""
+        """The program as plain OpenCL C with lowered matrices; native matrices are lowered by the route `one`."""
         return str(self.result("written").text)
 
     @property
     def opencl_c_options(self) -> tuple[str, ...]:
-        """The options for clBuildProgram together with that text."""
+        """The options with which clBuildProgram must build `opencl_c`."""
         return (f"-cl-std={self.result('written').cl_std}", "-w", *self.options.build_options)
 
     @property
     def device_options(self) -> tuple[str, ...]:
-        """The options for the device's build of the program, in the form that the options select."""
+        """The options with which the device must build the program in the form that `code` names."""
         return self.opencl_c_options if self.code == "c" else self.options.hints
 
     @property
     def functions(self) -> dict[str, KernelInfo]:
-        """The functions that other programs may call and that need certain subgroups, with these."""
+        """The functions that other programs may call (-c) and that require certain subgroups, by name."""
         stage = "written" if self.code == "c" else "lowered"
         is_shared = self.options.separate and self.language == "cl"
         return {info.name: info for info in self.result(stage).functions} if is_shared else {}
 
     @property
     def kernels(self) -> dict[str, KernelInfo]:
-        """The kernels of the program for a device: SPIR-V, unless the options select OpenCL C."""
+        """The kernels of the program for a device, by name; of the SPIR-V, unless the options select OpenCL C."""
         return {kernel.name: kernel for kernel in self.result("infos")}
 
     @property
@@ -182,7 +187,7 @@ class Module(Compilation):
 
         if self.options.validate is not None:
             return self.options.validate
-        # A device refuses a lowered module that is wrong; a native one it may take, and do anything.
+        # A device refuses an invalid lowered module; an invalid native module may be accepted and do anything.
         return tools.has_native_matrices(self.result("emitted")) or tools.find_tools() is not None
 
 
@@ -194,7 +199,7 @@ def _where(span: Span | None) -> str:
 
 
 def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) -> Module:
-    """Return a Module of which only the preprocessor ran; its errors raise CompileError."""
+    """Return a Module of which only the preprocessor has run. Raises CompileError for its errors."""
     module = Module(source, name, options)
     with suppress(TooManyErrors), collector:
         module.result("tokens")
@@ -208,12 +213,12 @@ _SUFFIXES = {".ll": "ir", ".spv": "spv", ".spvasm": "spv"}
 
 
 def language_of(path: str | os.PathLike[str]) -> str:
-    """Return the language of a file, by its suffix: cl, ir or spv."""
+    """Return the language of a file by its suffix: "cl", "ir" or "spv"."""
     return _SUFFIXES.get(Path(path).suffix, "cl")
 
 
 def is_file_name(source: object) -> bool:
-    """Return whether a source is the name of a file, where its text is needed."""
+    """Return whether a source looks like the name of a file, although it must be the text itself."""
     return isinstance(source, str) and _FILE_NAME.fullmatch(source) is not None
 
 
@@ -224,9 +229,9 @@ def compile(
     name: str | None = None,
     language: str | None = None,
 ) -> Module:
-    """Compile a source as `coopmat.compile` does, which documents the parameters, but issue no Python warnings.
+    """Compile a source as `coopmat.compile` does, but issue no Python warnings; see there for the parameters.
 
-    Raises CompileError, UsageError, OSError for a path that cannot be read.
+    Raises CompileError, UsageError, and OSError for a path that cannot be read.
     """
     if isinstance(source, os.PathLike):
         path = Path(source)
@@ -245,7 +250,7 @@ def compile(
     if settings.matrices == "auto":
         settings = replace(settings, matrices="native")
     if settings.matrices in OPENCL_C_ONLY and (settings.code == "spirv" or language != "cl"):
-        text = f"--matrices {settings.matrices} takes OpenCL C, and gives it to a device"
+        text = f"--matrices {settings.matrices} requires OpenCL C, which the device compiles"
         raise UsageError(f"{text}: use {settings.matrices}:emulated for SPIR-V")
     module = Module(source, name, settings, language if language in PIPELINES else "cl")
     if settings.debug:
@@ -255,5 +260,5 @@ def compile(
 
 
 def recompile(module: Module, options: CompileOptions) -> Module:
-    """Return the source of a module, compiled with other options. Raises CompileError, UsageError."""
+    """Compile the source of a module with other options; return the new module. Raises CompileError, UsageError."""
     return compile(module.source, options, name=module.name, language=module.language)

@@ -1,6 +1,6 @@
-"""The stages of each language, and the passes of each route, as data.
+"""The pipelines, one for each language: the stages by name.
 
-A stage takes the compilation and requests the results of earlier ones from it.
+A stage is a function of the compilation, from which it requests the results of earlier stages.
 """
 
 from __future__ import annotations
@@ -20,9 +20,15 @@ Stage = Callable[["Compilation"], Any]
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The pipeline of one language: `first` is the stage that finds a source's errors, `validate` runs spirv-val on the
-    binary. `lacks` gives the reason why a stage of other languages does not exist. `pickled` are stages that run before
-    a module is pickled, since their inputs cannot be."""
+    """The pipeline of one language.
+
+    title: the name of the language in messages.
+    first: the stage that finds a source's errors.
+    stages: name -> stage.
+    validate: the function that runs spirv-val on a binary.
+    lacks: a stage that only other languages have -> the reason, for the message.
+    pickled: the stages that must run before a module is pickled, since their inputs cannot be pickled.
+    """
 
     title: str
     first: str
@@ -63,7 +69,7 @@ PIPELINES: Mapping[str, Pipeline] = {
         {
             "read": from_ir.read,
             "lowered": from_ir.lower,
-            # Matrix types are vectors in IR already: they stay as they were read.
+            # Clang's matrix types are vectors in LLVM IR already.
             "flat": lambda c: c.result("read").text,
             "emission": from_ir.emit,
             "emitted": lambda c: c.result("emission").spirv,

@@ -1,4 +1,4 @@
-"""`coopmat.compile`: a compilation whose warnings and remarks become Python warnings."""
+"""`coopmat.compile`: a compilation that issues its warnings and remarks as Python warnings."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ def compile(
     name: str | None = None,
     language: str | None = None,
 ) -> Module:
-    """Compile OpenCL C; the source is checked on return, code is generated on demand.
+    """Compile a source: check it at once, and generate code on demand.
 
-    With the `language` "ir" the source is LLVM IR, of any dialect that docs/dialects.md lists; with "spv" it is SPIR-V,
-    a binary or assembly text. A path (pathlib.Path) is read: it is the `name` in messages, its directory is searched
-    for includes, and its suffix determines the language; a str is always the source itself.
+    The source is OpenCL C. With the `language` "ir" it is LLVM IR in any dialect of docs/dialects.md; with "spv" it is
+    SPIR-V, a binary or assembly text. If the source is a path (pathlib.Path), the file is read, and its suffix
+    determines the language. The path is the `name` in messages, and its directory is searched for includes. A str is
+    always the source itself.
 
-    `options` are those of the command line, a list (`["-DTILE=16", "--matrices", "one"]`) or one string as for OpenCL
-    builds; `-c` makes an object to link with others. Warnings and remarks (`-Rpass=matrix`) are issued as
-    `CompilerWarning` when the stage that finds them runs; `-w` turns them off. Raises CompileError, UsageError, OSError
-    for a path that cannot be read.
+    `options` are those of the command line, as a list (`["-DTILE=16", "--matrices", "one"]`) or as one string as for
+    OpenCL builds; `-c` makes an object to link with others. Warnings and remarks (`-Rpass=matrix`) are issued as
+    `CompilerWarning` when the stage that finds them runs; `-w` turns them off.
+
+    Raises CompileError, UsageError, and OSError for a path that cannot be read.
     """
     module = compile_quietly(source, options, name=name, language=language)
     for item in module.diagnostics:

@@ -1,5 +1,5 @@
-"""Input that other front ends make: LLVM IR in any dialect becomes SPIR-V with matrices, SPIR-V with matrices becomes
-SPIR-V without; and what consumers of SPIR-V with matrices require.
+"""Input of other front ends, and the requirements of those who consume SPIR-V with matrices.
 
-The interfaces are `llvm_ir`, `spirv` and `consumers`.
+`llvm_ir` turns LLVM IR of any dialect into IR from which SPIR-V with matrices is emitted. `spirv` lowers matrices in
+SPIR-V to calls of the matrix library. `consumers` rewrites SPIR-V with matrices for one device compiler.
 """

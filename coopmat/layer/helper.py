@@ -1,15 +1,27 @@
-"""The process in which the layer compiles: it answers requests on a socket, its file descriptor 0, until that ends.
+"""The helper, a process in which the layer compiles: it answers requests on a socket, file descriptor 0, until EOF.
 
-The layer starts this file by its path, with `-I -B`. What it sends has a `request` and the `directory` that relative
-paths are of. A request has the fields `operation` ("source", "spirv", "trial" or "variants"), `device` (a message of
-OpenCL's queries and their answers), and `code`, `options`, `route`, `header`s, `separate` where the program is linked
-with others later, or `sub_group_size` and `chosen`. The answer has `log`, and where there is a result `code`, its
-`form` ("spirv" or "c"), `device_options`, and a `kernel` for each kernel and each function that kernels of other
-programs may call; or `variants`, records of the extension's draft. Results are kept on disk, where the layer finds them
-without a helper.
+The layer starts this file by its path, with `-I -B`. A message to the helper has a `request` and a `directory`, against
+which relative paths are resolved.
 
-If the answer has `may_crash`, the layer sends its `code`, `form` and `options` for a trial, with specialisation
-`constant`s, the driver's `library`, and `variable`s of the environment. That answer has a `binary` or a `fault`.
+Fields of a request:
+operation: "source", "spirv", "trial" or "variants".
+device: a message of OpenCL's queries and their answers.
+code, options, route, header (repeated): of "source" and "spirv".
+separate: if set, the program is linked with others later.
+sub_group_size, chosen: of "variants".
+
+Fields of an answer:
+log: the build log.
+code, form: the program, as "spirv" or "c"; missing after an error.
+device_options: the options for the driver's build.
+kernel (repeated): for each kernel, and for each function that kernels of other programs may call.
+variants: the matrix variants, as records of the extension's draft.
+
+Answers are kept on disk, where the layer finds them without a helper.
+
+If an answer has `may_crash`, the layer requests a trial: a build by the driver in a process that may crash. The request
+has `code`, `form`, `options`, specialisation `constant`s, the driver's `library`, and `variable`s of the environment.
+The answer has a `binary` or a `fault`.
 """
 
 from __future__ import annotations
@@ -46,7 +58,7 @@ _REPORT_SECONDS = 1.0
 
 
 def answer(message: bytes) -> bytes:
-    """Return the answer to what the layer sent, whatever that is: what fails has a log."""
+    """Return the answer to any message of the layer; if an error occurs, the answer has a log."""
     from coopmat.diagnostics import CompileError
     from coopmat.options import UsageError
 
@@ -63,19 +75,21 @@ def answer(message: bytes) -> bytes:
         return packed([("log", f"{error}\n"), ("fault", "options")])
     except CompileError as error:
         return packed([("log", f"{error}\n")])
-    except Exception as error:  # the application lives, and its log says what happened here
+    except Exception as error:  # the application must not crash because of a bug here: its build log reports the error
         return packed([("log", f"error: coopmat: internal error: {type(error).__name__}: {error}\n")])
 
 
 def cache_key(request: bytes) -> str:
-    """Return the name under which the answer to a request is kept, which `source/cache.c` works out, too."""
+    """Return the key of a request's answer in the cache; `source/cache.c` calculates the same key."""
     return key_of({"kind": b"layer answer", "request": request, "version": _version()})
 
 
 @cache
 def _version() -> bytes:
-    """Return the digest of a list of the files that this process is made of. The list is kept on disk, where the layer
-    compares it with the files."""
+    """Return the digest of a list of the files that define the compiler, and keep the list in the cache.
+
+    The layer compares the list on disk with the files.
+    """
     import llvmlite
 
     files = [*package_files(), *sorted(Path(llvmlite.__file__).parent.glob("binding/*llvmlite.*"))]
@@ -90,7 +104,7 @@ def _version() -> bytes:
 
 
 def _entry(fields: Fields) -> Entry:
-    """Return the answer, with the files that it was made of. Raises CompileError, UsageError."""
+    """Return the answer to a request, with the files that it depends on. Raises CompileError, UsageError."""
     return _OPERATIONS[_text(fields, "operation")](fields)
 
 
@@ -106,7 +120,7 @@ def _device(fields: Fields) -> DeviceInfo:
     from coopmat.devices.query import from_mapping
 
     facts = unpacked(_first(fields, "device"))
-    # Texts of OpenCL's end with a 0.
+    # OpenCL's strings end with a null character.
     values = {name: value.decode(errors="replace").strip("\0 ") for name, value in facts}
     kind = int(values.get("CL_DEVICE_TYPE") or 0)
     values["CL_DEVICE_TYPE"] = next((name for bit, name in _TYPES.items() if kind & bit), "CUSTOM")
@@ -120,12 +134,12 @@ def _variants(fields: Fields) -> Entry:
     from coopmat.runtime.variants import variants
 
     size = int(_text(fields, "sub_group_size") or 0)
-    # The environment's choice of multiply-adds that devices say to have: all, few of them, or those named.
+    # COOPMAT_LAYER_VARIANTS: "full", "few" (few multiply-adds), or the variants themselves.
     chosen = _text(fields, "chosen") or "few"
     device = _device(fields)
     every = variants(device, size or None) if chosen in ("full", "few") else parse_variants(chosen)
     found = emulated.few_multiply_adds(every) if chosen == "few" else every
-    # Some component types have no number in the draft.
+    # Some component types have no number in the draft; variants with such a type are left out.
     numbered = [v for v in found if all(c.value is not None for c in (v.a, v.b, v.c, v.result))]
     records = b"".join(struct.pack("=8I", *(int(x) for x in v.to_record())) for v in numbered)
     return Entry(packed([("variants", records)]))
@@ -137,10 +151,10 @@ def _resolved(fields: Fields) -> tuple[CompileOptions, list[str]]:
     from coopmat.runtime.device_build import split_options
     from coopmat.runtime.launch import resolve_options
 
-    # The application's may have changed since this process was started.
+    # The application may have changed the variable since this process started.
     os.environ["COOPMAT_ROUTE"] = _text(fields, "route")
     parsed, for_device = split_options(_text(fields, "options"))
-    # Instructions that only a library in C reaches are not for here, where one module is all that a program is.
+    # The route's instructions that only an OpenCL C library reaches (`unit`) are unavailable: a program is one module.
     separate = bool(_text(fields, "separate"))
     return replace(resolve_options(parsed, _device(fields)), unit="", separate=separate), for_device
 
@@ -156,8 +170,11 @@ def _source(fields: Fields) -> Entry:
 
 
 def _compiled(fields: Fields, directory: str) -> Entry:
-    """Return the answer for a source. `directory` has the headers of the request, on which the answer does not depend
-    any more when they are gone."""
+    """Return the answer for a source.
+
+    `directory` contains the request's headers, and "" means that there are none. The headers are removed from the
+    answer's dependencies, since the request itself contains their text.
+    """
     from dataclasses import replace
 
     from coopmat import compiler
@@ -183,8 +200,7 @@ def _spirv(fields: Fields) -> Entry:
 
 
 def _trial(request: bytes) -> bytes:
-    """Return the answer for a build by the driver, in a process of its own. What is kept of it is whether the driver
-    survives the build."""
+    """Return the answer to a trial: build by the driver in a guarded process, and cache whether the driver survives."""
     from coopmat.runtime import driver, guarded
 
     fields = unpacked(request)
@@ -221,7 +237,7 @@ def _result(module: Module, device: DeviceInfo, for_device: list[str]) -> bytes:
     result: list[tuple[str, bytes | str | int]] = [("form", "c" if is_c else "spirv"), ("code", code), ("log", log)]
     if may_crash(device):
         result.append(("may_crash", 1))
-    # Oclgrind takes quotes as they are; elsewhere they keep blanks.
+    # Oclgrind keeps quotes as part of an option; so only options with blanks are quoted.
     quoted = (f'"{word}"' if any(c.isspace() for c in word) else word for word in words)
     result.append(("device_options", " ".join(quoted)))
     functions = module.functions.values()
@@ -243,7 +259,7 @@ _OPERATIONS = {"variants": _variants, "source": _source, "spirv": _spirv}
 
 
 def _received(connection: socket.socket, size: int) -> bytes:
-    """Return so many bytes; fewer where the socket ends before."""
+    """Return `size` bytes from the socket, or fewer if the other side closes it before."""
     parts = []
     while size:
         part = connection.recv(min(size, 1 << 20))
@@ -256,10 +272,10 @@ def _received(connection: socket.socket, size: int) -> bytes:
 
 @contextmanager
 def _reporting(connection: socket.socket) -> Iterator[None]:
-    """Report to the layer every second that this process is alive, by the size of an empty message.
+    """Send an empty message, as a sign of life, every second while the context is active.
 
-    If the layer has stopped waiting, this process may finish its answer, which the cache keeps, within as many seconds
-    as the layer waits for a build, and within 60 seconds at least.
+    If the layer has stopped waiting, this process may still finish its answer, which the cache keeps. For that it has
+    the time limit of a build, and at least 60 seconds; then it exits.
     """
     finished = threading.Event()
 
@@ -281,13 +297,13 @@ def _reporting(connection: socket.socket) -> Iterator[None]:
 
 
 def _build_seconds() -> int:
-    """Return the time limit of a build, as `source/helper.c` reads it."""
+    """Return the time limit of a build in seconds; `source/helper.c` reads the same variable."""
     text = os.environ.get("COOPMAT_BUILD_TIMEOUT", "")
     return int(text) if text.isascii() and text.isdigit() and 0 < int(text) <= 1_000_000 else 600
 
 
 def serve(connection: socket.socket) -> None:
-    """Answer requests until the other side ends."""
+    """Answer requests until the other side closes the socket."""
     while True:
         head = _received(connection, SIZE.size)
         if len(head) < SIZE.size:
@@ -302,7 +318,7 @@ def serve(connection: socket.socket) -> None:
             result = answer(request)
         try:
             connection.sendall(SIZE.pack(len(result)) + result)
-        except OSError:  # The layer does not wait any more.
+        except OSError:  # the layer has stopped waiting
             return
 
 

@@ -1,4 +1,4 @@
-"""The layer's library: where it is, how it is made, and the environment in which a program finds it."""
+"""The layer's library: its path, its build, and the environment in which a program finds it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAYERS = "OPENCL_LAYERS"
 """The variable by which OpenCL's loaders are told of layers: paths, separated by colons."""
 NAME = "libcoopmat_layer.so"
 _PATHS = ".paths"
-# What a loader asks drivers for, by this name.
+# The symbol by which an OpenCL loader enumerates a driver's platforms: programs that contain it contain a loader.
 _OF_LOADERS = b"clIcdGetPlatformIDsKHR"
 _HERE = Path(__file__).resolve().parent
 INCLUDE = _HERE / "include"
@@ -34,7 +34,11 @@ _FLAGS = (
 
 @dataclass(frozen=True)
 class LayerLibrary:
-    """A layer's library that was made: its path, and what is written beside it of its helper."""
+    """A layer library that was built.
+
+    path: the library.
+    interpreter, helper: the Python interpreter and the script that it starts, as recorded in a file beside the library.
+    """
 
     path: Path
     interpreter: Path
@@ -42,10 +46,10 @@ class LayerLibrary:
 
     @property
     def faults(self) -> Iterator[str]:
-        """Yield what keeps it from compiling."""
+        """Yield the reasons why the library cannot compile, or is out of date."""
         for what, path in (("interpreter", self.interpreter), ("helper", self.helper)):
             if not path.is_file():
-                yield f"its {what} is not there any more: {path}"
+                yield f"its {what} is missing: {path}"
         status = self.path.with_name(self.path.name + _PATHS).stat()
         if status.st_mode & 0o022 or status.st_uid not in (0, os.geteuid()):
             yield f"others can write the file that names its helper: {self.path.name}{_PATHS}"
@@ -54,17 +58,17 @@ class LayerLibrary:
 
 
 def default_path() -> Path:
-    """Return where `build` puts the library unless told otherwise: with what this Python environment shares."""
+    """Return the path at which `build` puts the library by default: in the directory that this environment shares."""
     return Path(sys.prefix) / "share" / "coopmat" / "layer" / NAME
 
 
 def sources() -> list[Path]:
-    """Return the files in C, with their header."""
+    """Return the C files and headers of the library, sorted."""
     return sorted((_HERE / "source").glob("*.[ch]"))
 
 
 def compiler() -> list[str]:
-    """Return the command of the C compiler: CC, cc, gcc, clang, or that of the extra `layer`. Raises CompileError."""
+    """Return the C compiler's command: CC, cc, gcc, clang, or zig of the extra `layer`. Raises CompileError."""
     own = os.environ.get("CC", "").split()
     if own:
         return own
@@ -79,16 +83,16 @@ def compiler() -> list[str]:
 
 
 def command(path: Path, compiler: Sequence[str]) -> list[str]:
-    """Return the command that makes the library at `path`."""
+    """Return the command that compiles the library to `path`."""
     files = [str(source) for source in sources() if source.suffix == ".c"]
     return [*compiler, *_FLAGS, "-isystem", str(INCLUDE), "-o", str(path), *files, "-lpthread", "-ldl"]
 
 
 def build(path: Path | None = None, from_source: bool = False) -> LayerLibrary:
-    """Make the library at `path`, with what it starts as its helper: this interpreter and this package. It is the one
-    that the package contains, if that is for this machine and not to be made `from_source`.
+    """Build the library at `path`; it will start this interpreter and this package as its helper.
 
-    Raises CompileError where there is no compiler, or it refuses the source.
+    A wheel's own library is copied if it fits this machine, unless `from_source` is set. Raises CompileError if there
+    is no compiler, or the compiler refuses the source.
     """
     path = (path or default_path()).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +107,7 @@ def build(path: Path | None = None, from_source: bool = False) -> LayerLibrary:
     paths.write_text(f"{result.interpreter}\n{result.helper}\n", encoding="utf-8")
     paths.chmod(0o644)
     new.chmod(0o755)
-    # A process that has loaded the old one keeps it.
+    # A rename, not a copy: processes that have loaded the old library keep it.
     new.replace(path)
     return result
 
@@ -112,7 +116,7 @@ def _is_loadable(path: Path) -> bool:
     try:
         ctypes.CDLL(str(path))
     except OSError:
-        return False  # it is not there, or for another machine
+        return False  # the file is missing, or for another machine
     return True
 
 
@@ -129,7 +133,7 @@ def _compile(path: Path) -> None:
 
 
 def find(path: Path | None = None) -> LayerLibrary | None:
-    """Return the library at `path`, or where `build` puts it; None where there is none."""
+    """Return the library at `path` (by default, where `build` puts it), or None if there is none."""
     path = (path or default_path()).absolute()
     try:
         lines = path.with_name(path.name + _PATHS).read_text(encoding="utf-8").splitlines()
@@ -139,21 +143,27 @@ def find(path: Path | None = None) -> LayerLibrary | None:
 
 
 def loader_fault(program: Path) -> str | None:
-    """Return why a program does not load the layer: it contains an OpenCL loader that knows of no layers; None where it
-    does not, or is no program for Linux."""
+    """Return why a program cannot load the layer, or None if it can.
+
+    The reason is an OpenCL loader inside the program that does not know layers. For a file that is no Linux program or
+    cannot be read, return None.
+    """
     try:
         with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             has_own = content[:4] == b"\x7fELF" and content.find(_OF_LOADERS) >= 0
             if not has_own or any(content.find(text) >= 0 for text in (LAYERS.encode(), b"libOpenCL.so")):
                 return None
-    except (OSError, ValueError):  # it cannot be read, or is empty
+    except (OSError, ValueError):  # the file cannot be read, or is empty
         return None
     return f"{program} contains an OpenCL loader of its own, which loads no layers: link it with libOpenCL.so"
 
 
 def environment(library: LayerLibrary) -> dict[str, str]:
-    """Return the variables that a program needs to be started with: the layer before others of the caller's, and the
-    devices of this Python environment, if the loader would not see them."""
+    """Return the environment variables with which a program must be started.
+
+    They put the layer before the caller's other layers. They name this Python environment's drivers, if the loader
+    would not find these otherwise.
+    """
     from coopmat.devices import prepare
 
     before = os.environ.get("OCL_ICD_VENDORS")

@@ -1,4 +1,4 @@
-"""The messages of the layer and its helper (`source/message.c`): fields of a name and bytes."""
+"""The messages between the layer and its helper (`source/message.c`): lists of fields, each a name and bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Fields = list[tuple[str, bytes]]
 
 
 def packed(fields: Iterable[tuple[str, bytes | str | int]]) -> bytes:
-    """Return the message of these fields; texts are in UTF-8, numbers in decimal digits."""
+    """Return the message of these fields; text is encoded as UTF-8, numbers as decimal digits."""
     parts = []
     for name, value in fields:
         data = value if isinstance(value, bytes) else str(value).encode(errors="replace")
@@ -22,7 +22,7 @@ def packed(fields: Iterable[tuple[str, bytes | str | int]]) -> bytes:
 
 
 def unpacked(data: bytes) -> Fields:
-    """Return the fields of a message. Raises ValueError where it ends within one."""
+    """Return the fields of a message. Raises ValueError if the message ends within a field."""
     fields: Fields = []
     at = 0
     while at < len(data):

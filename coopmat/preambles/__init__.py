@@ -1,14 +1,15 @@
-"""Preambles: what the includes at the beginning of a source become, kept between compilations.
+"""Preambles: the state of the compiler after the includes at the beginning of a source, kept between compilations.
 
-The preamble of a source is its first lines, as far as they are directives, blanks and comments, up to the last include
-outside of `#if`. Once a compilation has passed over it without an error, the macros, the names of types and the
-typed declarations are kept, and the bodies of those functions that were reached; the next compilation with the same
-lines, options and files goes on from there. Macros of the command line count only if the text names them.
+A source's preamble is its first lines of directives, blanks and comments, up to the last include outside of `#if`. A
+compilation that has processed the preamble without errors keeps its state: the macros, the names of types, the typed
+declarations, and the bodies of reachable functions. The next compilation with the same lines, options and files
+continues after the preamble. Macros of the command line are compared only if the text names them.
 
-A preamble is not kept where it has an error, matrices, `#line` or a pragma for warnings, or where it ends within a
-declaration. One whose functions were not all kept, and of which others are reached, is made and kept anew, with all.
-What is kept lies in this process and in the cache on disk, as pickles from which only the classes in `_readable` are
-read.
+A preamble with an error, matrices, `#line` or a pragma about warnings is not kept, nor one that ends within a
+declaration. If a later compilation reaches a function whose body was not kept, it processes the preamble again, and
+keeps all functions.
+
+Preambles are kept in this process and in the cache on disk, as pickles. Only the classes in `_readable` are unpickled.
 """
 
 from __future__ import annotations

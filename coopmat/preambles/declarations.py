@@ -1,5 +1,7 @@
-"""The declarations of a preamble (`coopmat.preambles.store`) as pickles: written from the state of an analysis after
-them, and read into the one that goes on from there."""
+"""The declarations of a preamble (`coopmat.preambles.store`), pickled after the preamble's analysis and restored later.
+
+`Kept` takes the declarations out of an analysis; `Restored` puts them into another one.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from ..frontend.sema.context import Context
 from ..frontend.types import RecordType
 from .store import Preamble, Unreached, read
 
-# What an analysis has gathered of a whole unit. The parameters of declarators are not needed after them, and errors are
-# never kept.
+# The attributes of Context that describe the unit as a whole. Parameters of declarators are not needed after their
+# declaration, and a preamble with errors is never kept.
 _STATE = (
     *("matrix_pragma", "scope", "unit", "functions", "contract", "contract_default", "tentative", "calls"),
     *("operand_functions", "has_work_group_matrices", "named_types", "enumerations", "excused"),
@@ -27,29 +29,29 @@ _FUNCTION_FIELDS = tuple(item.name for item in fields(typed.FunctionDecl) if ite
 
 
 def function_without_body(*values: Any) -> typed.FunctionDecl:
-    """Return a function whose body is to be read when it is reached; until then it is empty."""
+    """Return a function with an empty body, to be replaced if the function is reached. Unpickling calls this."""
     function = typed.FunctionDecl(**dict(zip(_FUNCTION_FIELDS, values, strict=True)))
     function.body = typed.Block(function.span, [])
     return function
 
 
 def shared_object(number: int) -> object:
-    """Stand in pickles of bodies for an object of the declarations; whoever reads one has a function of its own."""
+    """Mark a declaration's number in the pickle of a body; never called, since `_Reader` substitutes a function."""
     raise AssertionError(number)
 
 
 def _pickled(value: object, reduce: Callable[[Any], Any]) -> bytes:
-    """Return a pickle for which `reduce` says what becomes of objects that bodies may share."""
+    """Return the pickle of `value`; `reduce` is the reduction function for declarations, which bodies may share."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, 5)
-    # Other than by a method, nothing is called for all the other objects.
+    # Unlike an override of reducer_override, a dispatch table costs no call for objects of other classes.
     pickler.dispatch_table = dict.fromkeys(_SHARED, reduce)
     pickler.dump(value)
     return file.getvalue()
 
 
 class Kept:
-    """The declarations that an analysis has made of its preamble, when it was after them, and its findings in them."""
+    """The declarations of a preamble and its findings, pickled directly after its analysis."""
 
     def __init__(self, c: Context, findings: list[Diagnostic]) -> None:
         state = {name: getattr(c, name) for name in _STATE}
@@ -64,12 +66,12 @@ class Kept:
                 return function_without_body, tuple(getattr(value, name) for name in _FUNCTION_FIELDS)
             return value.__reduce_ex__(5)
 
-        # The list is complete when its turn comes.
+        # The pickler reaches the list last, when it is complete.
         self._declarations = _pickled((state, findings, self._shared), reduce)
         self._functions = [f for f in self._shared if isinstance(f, typed.FunctionDecl) and f.body is not None]
 
     def keep(self, c: Context, preamble: Preamble) -> None:
-        """Keep them, with the bodies of functions that are reached, or of all."""
+        """Keep the declarations in the preamble's entry, with the bodies of all functions or of the reachable ones."""
         wanted = set(self._functions) if preamble.whole else reached(c, _roots(c, self._functions))
         numbers = {id(value): number for number, value in enumerate(self._shared)}
 
@@ -90,7 +92,7 @@ def _variables(c: Context) -> Iterator[typed.VarDecl]:
 
 
 class Restored:
-    """The declarations of a known preamble, read into an analysis that goes on after them."""
+    """The declarations of a known preamble, restored into an analysis that continues after the preamble."""
 
     def __init__(self, c: Context, preamble: Preamble) -> None:
         assert preamble.known is not None
@@ -105,8 +107,10 @@ class Restored:
         self._own = [function for function, _ in functions if function.body is not None]
 
     def complete(self, c: Context) -> set[typed.FunctionDecl]:
-        """Read the bodies of functions that are reached from kernels and from what the preamble is followed by; return
-        the others. Raises Unreached."""
+        """Read the bodies of the preamble's reachable functions; return its other functions.
+
+        Raises Unreached if the body of a reachable function was not kept.
+        """
         found = reached(c, _roots(c, self._own))
         for function in self._own:
             if function in found:
@@ -118,14 +122,16 @@ class Restored:
 
 
 def _roots(c: Context, functions: Sequence[typed.FunctionDecl]) -> list[typed.FunctionDecl]:
-    """Return what later stages look at: kernels, and what follows these functions of the preamble; all functions where
-    there is no kernel."""
+    """Return the functions that later stages process: kernels, and functions that are not in `functions`.
+
+    `functions` are those of the preamble. If the unit has no kernel, return all functions.
+    """
     own = set(functions)
     return [f for f in c.unit.functions if f.is_kernel or f not in own or not c.unit.kernels]
 
 
 def reached(c: Context, roots: Iterable[typed.FunctionDecl]) -> set[typed.FunctionDecl]:
-    """Return the functions that these call, and those that they call, and so on, themselves included."""
+    """Return the transitive closure of `roots` in the call graph: the roots and all functions that they call."""
     found = set(roots)
     work = list(found)
     while work:

@@ -1,4 +1,4 @@
-"""The state of the preprocessor after a preamble."""
+"""The state of the preprocessor after a preamble: taken from one compilation, restored into another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def take_macros(driver: _Driver, preamble: Preamble) -> None:
-    """Put the state after the preamble into `preamble.state`, unless something prevents that it is kept."""
+    """Store the preprocessor's state in `preamble.state`, unless the preamble is too short or cannot be kept."""
     file, macros, sources = driver.stack[-1], driver.expander.macros, driver.diagnostics.sources.files
     if not driver.complete or file.conditions or file.regions or driver.has_regions or not driver.diagnostics.is_plain:
         return
@@ -41,7 +41,7 @@ def take_macros(driver: _Driver, preamble: Preamble) -> None:
 
 
 def restore_macros(driver: _Driver, state: Mapping[str, Any]) -> None:
-    """Restore the state after a known preamble."""
+    """Restore the preprocessor's state that `take_macros` stored."""
     for name in state["undefined"]:
         driver.expander.macros.pop(name, None)
     driver.expander.macros.update(state["macros"])

@@ -1,4 +1,4 @@
-"""Preambles that are kept: in this process, and in the cache on disk, as pickles."""
+"""The store of preambles: in this process, and behind it in the cache on disk, as pickles."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..diagnostics import Diagnostics
 if TYPE_CHECKING:
     from ..frontend.preprocess_options import PreprocessOptions
 
-#: Fewer tokens are analysed about as fast as what is kept of them is read.
+#: The fewest tokens of a preamble that is kept: for fewer, analysis is about as fast as unpickling.
 FEWEST_TOKENS = 5_000
-#: Preambles of the same lines and options for which other macros or files were seen.
+#: How many preambles of equal lines and options are kept, which differ in macros or in the contents of files.
 _MOST_ALTERNATIVES = 8
-#: Bytes that a process keeps.
+#: The bytes of preambles that a process keeps.
 _MOST_BYTES = 64 << 20
 
-# Each part ends at one place only: what follows would else be tried with each of many.
+# Each alternative can end at one position only, so that a failing match does not backtrack through many positions.
 _REST = r"(?:[^\n\\]|\\[ \t]*\r?\n|\\(?![ \t]*\r?\n))*"
 _PIECE = re.compile(
     r"[ \t\v\f\r]*(?![ \t\v\f\r])(?:"
@@ -39,18 +39,18 @@ _PIECE = re.compile(
     r"|)\n"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-# What wrong facts raise: a file may have the right digest and any contents.
+# The errors that a damaged or foreign file causes: its digest may be right for any contents.
 _ABSURD = (ValueError, LookupError, TypeError, AttributeError)
 
 
 def preamble_length(text: str) -> int:
-    """Return the number of characters of a source's preamble, 0 where there is none."""
+    """Return the number of characters of a source's preamble, 0 if it has none."""
     at = end = depth = 0
     included = False
     while match := _PIECE.match(text, at):
         directive = match["directive"] or ""
         if "/*" in (match["rest"] or ""):
-            break  # a comment that may end on another line
+            break  # the comment may end on another line
         depth += directive.startswith("if")
         depth -= directive == "endif"
         included = included or directive == "include"
@@ -64,8 +64,12 @@ def preamble_length(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A `Known` preamble: the state of the preprocessor and of the parser after it, and the pickles of the
-    declarations and of the functions' bodies, by their numbers among the declarations."""
+    """A preamble that an earlier compilation has kept.
+
+    preprocessor, parser: the state of these after the preamble.
+    declarations: the pickle of the declarations.
+    bodies: the number of a function among the declarations -> the pickle of its body.
+    """
 
     preprocessor: dict[str, Any]
     parser: dict[str, Any]
@@ -74,19 +78,24 @@ class Known:
 
 
 class Unreached(Exception):
-    """Raised where a function is reached whose body was not kept, or what was kept cannot be read."""
+    """Raised if a function is reached whose body was not kept, or a pickle cannot be read."""
 
 
 @dataclass(slots=True)
 class Preamble:
-    """The `Preamble` of one compilation: `known` is what an earlier one has kept; otherwise `state` collects what this
-    one has made. `settings` are all options that matter but include directories and macros. `whole`: all functions
-    are kept, not only those that are reached."""
+    """The preamble of one compilation.
+
+    settings: all options that affect the result, except include directories and macros.
+    whole: whether all functions are kept; otherwise only reachable ones.
+    known: the preamble as an earlier compilation kept it, None if there is none.
+    tokens, declarations: the number of each in the preamble; None if the preamble cannot be kept.
+    state: the state after the preamble, collected in this compilation if the preamble is not known.
+    """
 
     settings: str
     whole: bool = False
     known: Known | None = None
-    #: The number of tokens and of declarations of the preamble; None where it cannot be kept.
+    #: Set by the preprocessor and the parser.
     tokens: int | None = None
     declarations: int | None = None
     state: dict[str, Any] = field(default_factory=dict)
@@ -94,7 +103,7 @@ class Preamble:
     _defines: tuple[tuple[str, str], ...] = ()
 
     def find(self, name: str, text: str, options: PreprocessOptions, diagnostics: Diagnostics) -> None:
-        """Set `known`, if the source's preamble is, and add its files' texts to the diagnostics'."""
+        """Look the preamble up in the store. On a hit, set `known` and register its files' texts in `diagnostics`."""
         parts = {
             "kind": "preamble",
             "version": package_version(),
@@ -113,7 +122,7 @@ class Preamble:
                 continue
 
     def _take(self, key: str, options: PreprocessOptions, diagnostics: Diagnostics) -> bool:
-        """Take over an entry, and return whether it is there and fits the files."""
+        """Set `known` from the entry of `key`; return False if it is missing or damaged, or files have changed."""
         entry = _STORE.get(key)
         texts = _texts(entry.facts, options.virtual_files) if entry is not None else None
         if entry is None or texts is None:
@@ -130,10 +139,10 @@ class Preamble:
         return True
 
     def keep(self, declarations: bytes, bodies: Mapping[int, bytes], absent: Sequence[str]) -> None:
-        """Keep what this compilation has made of its preamble."""
+        """Store the preamble of this compilation: its state, declarations, bodies, and the names of absent files."""
         known = Known(self.state["preprocessor"], self.state["parser"], declarations, dict(bodies))
         words = "\n".join(["", *sorted(self.state["words"]), ""])
-        # Each with whether it was never on disk, and what was read: by now it may be another.
+        # (name, is virtual, digest of the text that was read): the file may have changed since.
         files: list[tuple[str, bool, str]] = self.state["files"]
         row: dict[str, Any] = {"defines": _seen(self._defines, words), "words": words}
         row["key"] = key_of({"preamble": self._key, "files": sorted(files), "defines": row["defines"]})
@@ -144,12 +153,12 @@ class Preamble:
 
 
 def words_of(texts: Iterable[str]) -> set[str]:
-    """Return the names in texts, comments and text that is not compiled included."""
+    """Return the identifiers in texts, including those in comments and in text excluded by `#if`."""
     return {word for text in texts for word in _WORD.findall(text)}
 
 
 def _seen(defines: Sequence[tuple[str, str]], words: str) -> list[list[str]]:
-    """Return the macros of the command line that the words name."""
+    """Return [name, definition] of those command-line macros that occur in `words`, a list separated by line ends."""
     return [[name, value] for name, value in defines if f"\n{name.partition('(')[0]}\n" in words]
 
 
@@ -158,8 +167,10 @@ def digest(text: str) -> str:
 
 
 def _texts(facts: Mapping[str, Any], virtual: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the texts of the files of an entry by their names, or None where one is another than it was, or a name
-    that was searched for is a file's now."""
+    """Return file name -> text for the files of an entry.
+
+    Return None if a text has changed, or a file exists that an include has searched for in vain.
+    """
     texts: dict[str, str] = {}
     try:
         for name, is_virtual, expected in facts["files"]:
@@ -190,7 +201,7 @@ def _read(name: str) -> str:
 
 @cache
 def _readable() -> Mapping[tuple[str, str], Callable[..., Any]]:
-    """Return the classes that preambles contain, and the functions that make objects for them, by module and name."""
+    """Return (module, name) -> the classes and constructor functions that preambles' pickles may contain."""
     from .. import diagnostics
     from ..frontend import expansion, tokens, typed, types
     from ..frontend.sema import context
@@ -202,14 +213,16 @@ def _readable() -> Mapping[tuple[str, str], Callable[..., Any]]:
     named += [getattr(context, name) for name in ("EnumConstant", "EnumTag", "Overloads", "Scope", "Typedef")]
     for module in (types, typed.declarations, typed.expressions, typed.statements):
         own = (item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__)
-        # A class that reduces its objects itself is not named in pickles.
+        # A class with a __reduce__ method is pickled as a call of another function: pickles do not name the class.
         named += [item for item in own if "__reduce__" not in vars(item)]
     return {(item.__module__, item.__qualname__): item for item in named}
 
 
 class _Reader(pickle.Unpickler):
-    """A reader that makes nothing but objects of the classes in `_readable`. It imports nothing, and a name with a dot,
-    which leads into a module's or a class's attributes, is none of these."""
+    """An unpickler that creates only objects of the classes in `_readable`.
+
+    It imports no module. A dotted name, which would reach the attributes of a module or class, is not in `_readable`.
+    """
 
     def __init__(self, data: bytes, shared: Sequence[object] = ()) -> None:
         super().__init__(io.BytesIO(data))
@@ -225,10 +238,10 @@ class _Reader(pickle.Unpickler):
 
 
 def read(data: bytes, shared: Sequence[object] = ()) -> Any:
-    """Return the object of a pickle; `shared` are those that it names by their number. Raises Unreached."""
+    """Return the object of a pickle; `shared` are objects that it refers to by number. Raises Unreached on errors."""
     try:
         return _Reader(data, shared).load()
-    except Exception as error:  # whatever the classes raise for arguments that are none of theirs
+    except Exception as error:  # the classes may raise anything for wrong arguments
         raise Unreached from error
 
 
@@ -236,7 +249,7 @@ def read(data: bytes, shared: Sequence[object] = ()) -> Any:
 
 
 class _Store:
-    """A `_Store` has the entries of this process, those used last, and the cache on disk behind them."""
+    """A store of preambles: the most recently used entries in this process, and behind them the cache on disk."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -276,5 +289,5 @@ _STORE = _Store()
 
 
 def forget() -> None:
-    """Forget what this process has kept; what is on disk stays."""
+    """Drop the preambles that this process keeps; those on disk remain."""
     _STORE.clear()

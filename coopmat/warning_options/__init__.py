@@ -1,4 +1,4 @@
-"""The effect of -W options on the table of warnings."""
+"""The effect of -W options: which warnings are on, and which are errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROWS: dict[str, Warning] = {row.name: row for row in WARNINGS}
 
 
 def _members() -> dict[str, frozenset[str]]:
-    """Return every name after -W, with the warnings that it stands for, its own included."""
+    """Return, for each name that -W accepts, the warnings that it controls: itself, and the members of a group."""
     members: dict[str, set[str]] = {name: set() for name in (*PARENTS, "everything")}
     for row in WARNINGS:
         members.setdefault(row.name, set()).add(row.name)
@@ -19,7 +19,7 @@ def _members() -> dict[str, frozenset[str]]:
         while work:
             group = work.pop()
             members[group].add(row.name)
-            # A warning's name may stand for others too: -Wuninitialized for sometimes-uninitialized.
+            # A warning may also be a group: -Wuninitialized controls sometimes-uninitialized.
             work.extend(PARENTS.get(group, ()))
     return {name: frozenset(names) for name, names in members.items()}
 
@@ -29,18 +29,23 @@ MEMBERS = _members()
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The result of the options: `states` maps the names that are on to whether they are errors; `unknown` are the
-    names that do not exist, as they were spelled."""
+    """The result of all -W options.
+
+    states: the name of each warning that is on -> whether the warning is an error.
+    unknown: names that are no warning and no group, as spelled.
+    """
 
     states: dict[str, bool]
     unknown: tuple[str, ...]
 
 
 def resolve(words: Iterable[str]) -> Choices:
-    """Return the effect of -W options, each without its -W, in order: later ones win.
+    """Return the effect of -W options, given without "-W", in order; later options override earlier ones.
 
-    `X` and `no-X` turn on and off, `error=X` turns on as an error, `no-error=X` reverts that, also for `error`, which
-    makes errors of all that are on; `no-error` reverts that one.
+    X, no-X: turn a warning or group on or off.
+    error=X: turn X on, as an error.
+    no-error=X: keep X a warning, even under `error`.
+    error, no-error: make all warnings that are on errors, or revert this.
     """
     on = {row.name for row in WARNINGS if row.on}
     errors: set[str] = set()

@@ -1,6 +1,6 @@
-"""Every warning: its default, the -W groups that contain it, its meaning.
+"""The table of warnings: for each its default, the -W groups that contain it, and its meaning.
 
-Names, groups and defaults are clang's if clang has the warning.
+If clang has a warning, its name, groups and default are clang's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Warning:
-    """A row: `-W<name>` turns it on; `groups` are those that hold it directly (see PARENTS)."""
+    """A warning.
+
+    name: `-W<name>` turns the warning on.
+    on: whether the warning is on by default.
+    groups: the groups that contain the warning directly; PARENTS names the groups that contain these.
+    meaning: what the warning reports, for the documentation.
+    """
 
     name: str
     on: bool
@@ -18,7 +24,7 @@ class Warning:
     meaning: str
 
 
-# Each group: the groups that hold all of it.
+# group -> the groups that contain all its warnings
 PARENTS: dict[str, tuple[str, ...]] = {
     "most": ("all",),
     "unused": ("most",),
@@ -40,9 +46,9 @@ PARENTS: dict[str, tuple[str, ...]] = {
 
 WARNINGS: tuple[Warning, ...] = (
     # Warnings about the result of a lowering.
-    Warning("sub-group-size", True, (), "a kernel asks for subgroups of a size that --matrices does not give it"),
-    Warning("spirv-matrices", True, (), "SPIR-V that is valid does to matrices what devices refuse"),
-    Warning("spirv-specialisation", True, (), "a specialisation constant of SPIR-V is a shape or layout: it is fixed"),
+    Warning("sub-group-size", True, (), "a kernel requires a subgroup size that --matrices does not form"),
+    Warning("spirv-matrices", True, (), "valid SPIR-V uses matrices in a way that devices refuse"),
+    Warning("spirv-specialisation", True, (), "a specialisation constant of a shape or layout keeps its default value"),
     # Used and unused.
     Warning("unused-variable", False, ("unused",), "a variable is never named"),
     Warning("unused-but-set-variable", False, ("unused",), "a variable is only ever assigned to"),
@@ -51,8 +57,8 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("unused-function", False, ("unused",), "a static function is never called"),
     Warning("unused-label", False, ("unused",), "no goto names a label"),
     Warning("unused-local-typedef", False, ("unused",), "a typedef inside a function is never named"),
-    Warning("unused-value", True, ("unused",), "a statement computes a value that nothing takes"),
-    Warning("unused-comparison", True, ("unused",), "a statement only compares"),
+    Warning("unused-value", True, ("unused",), "the value of a statement is unused"),
+    Warning("unused-comparison", True, ("unused",), "the result of a comparison is unused"),
     # Control flow.
     Warning("uninitialized", False, ("most",), "a variable is read before anything was stored to it"),
     Warning("sometimes-uninitialized", False, ("uninitialized",), "some branch always leads to such a read"),
@@ -76,7 +82,7 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("format-security", True, ("format",), "a format string that is no literal, and no arguments"),
     Warning("format-nonliteral", False, (), "a format string that is no literal"),
     Warning("comment", True, ("most",), "`/*` inside of a comment"),
-    Warning("multi-line-comment", False, ("comment", "pedantic"), "a `//` comment that goes on on the next line"),
+    Warning("multi-line-comment", False, ("comment", "pedantic"), "a `//` comment that continues on the next line"),
     Warning("trigraphs", True, (), "a trigraph, which is replaced by one character"),
     Warning("dollar-in-identifier-extension", False, ("pedantic",), "`$` in an identifier"),
     Warning("extra-semi", False, ("pedantic",), "`;` alone outside of functions"),
@@ -135,13 +141,13 @@ WARNINGS: tuple[Warning, ...] = (
     Warning(
         "address-space-conversion", False, ("extra",), "a generic pointer is cast to a named address space, unchecked"
     ),
-    Warning("atomic-memory-ordering", True, (), "an atomic load, store or failure has an order that is not for it"),
+    Warning("atomic-memory-ordering", True, (), "an atomic load, store or failure has an order that is invalid for it"),
     Warning("excess-initializers", True, (), "more initial values in braces than the object holds"),
     # Directives, attributes, options.
-    Warning("unknown-pragmas", False, ("most",), "a pragma means nothing here"),
-    Warning("ignored-pragmas", True, (), "a pragma stands where it has no effect"),
-    Warning("unknown-attributes", True, (), "an attribute means nothing here"),
-    Warning("ignored-attributes", True, (), "an attribute stands where it has no effect"),
+    Warning("unknown-pragmas", False, ("most",), "a pragma is unknown"),
+    Warning("ignored-pragmas", True, (), "a pragma has no effect where it is written"),
+    Warning("unknown-attributes", True, (), "an attribute is unknown"),
+    Warning("ignored-attributes", True, (), "an attribute has no effect where it is written"),
     Warning("macro-redefined", True, (), "a macro gets another definition"),
     Warning("extra-tokens", True, (), "text after a directive"),
     Warning("#warnings", True, ("cpp",), "a #warning directive"),
@@ -157,10 +163,10 @@ WARNINGS: tuple[Warning, ...] = (
         "only some work-items of the group reach an operation on matrices, or its pointer, stride, bounds or "
         "scalar are not the same for all of them",
     ),
-    Warning("coop-mat-alignment", True, (), "a matrix in a buffer starts where the device wants none to"),
-    Warning("coop-mat-zero-stride", True, (), "a store puts every row in one place"),
-    Warning("coop-mat-stride", True, (), "a store puts each row, or column, into a part of the one before"),
-    Warning("coop-mat-operands-sign", True, (), "operand bits about signs say nothing, or not what the types say"),
+    Warning("coop-mat-alignment", True, (), "a matrix in memory is not aligned as the device requires"),
+    Warning("coop-mat-zero-stride", True, (), "a store with a stride of 0 writes all rows to the same place"),
+    Warning("coop-mat-stride", True, (), "a store with a small stride writes rows, or columns, that overlap"),
+    Warning("coop-mat-operands-sign", True, (), "operand bits for signs have no effect, or contradict the types"),
     Warning("coop-mat-pragma", False, ("pedantic",), "cooperative matrices without the pragma that enables them"),
     Warning("coop-mat-address", False, ("pedantic",), "the address of a whole cooperative matrix"),
     Warning(

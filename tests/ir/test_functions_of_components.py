@@ -62,7 +62,7 @@ def test_every_one_is_lowered(change: str, matrices: str) -> None:
     [
         ("reduce", "_sum", "_total", "the module does not define the function 'total'"),
         ("reduce", "_sum", "_other", "the function 'other' is not float (float, float)"),
-        ("reduce", "__cm_reduce_1", "__cm_reduce_5", "reduces by 5, which is none of 1"),
+        ("reduce", "__cm_reduce_1", "__cm_reduce_5", "the reduction kind is 5, not one of 1"),
         ("reduce", "__cm_reduce_1", "__cm_reduce_2", "the result's shape does not fit"),
         ("reduce", "__cm_reduce_1", "__cm_reduce_4", "the result's shape does not fit"),
         ("map", "__cm_map_1", "__cm_map_2", "takes 2 matrices of the result's type"),

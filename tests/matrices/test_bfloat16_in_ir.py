@@ -248,8 +248,8 @@ def test_operators_on_matrices(route: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("%r = call bfloat @llvm.fma.bf16(bfloat %x, bfloat %x, bfloat %x)", "'llvm.fma.bf16', which takes or gives"),
-        ("%r = call bfloat @_Z3sinDF16b(bfloat %x)", "'_Z3sinDF16b', which takes or gives"),
+        ("%r = call bfloat @llvm.fma.bf16(bfloat %x, bfloat %x, bfloat %x)", "'llvm.fma.bf16', which takes or returns"),
+        ("%r = call bfloat @_Z3sinDF16b(bfloat %x)", "'_Z3sinDF16b', which takes or returns"),
         ("%r = atomicrmw fadd ptr addrspace(1) %p, bfloat %x monotonic", "atomicrmw of a bfloat"),
         ("%n = fptosi bfloat %x to i100\n%r = sitofp i100 %n to bfloat", "'fptosi' of i100"),
     ],

@@ -1,10 +1,10 @@
-"""Native modules in the form that their consumer takes: see `coopmat.native_profiles`.
+"""Native modules in the form that their consumer accepts; `coopmat.native_profiles` describes the consumers.
 
     spirv = adapt(spirv, NATIVE_PROFILES["igc"])
 
-Every pass takes a valid module with matrices and leaves one; it does nothing where the profile needs it not. The words
-of SPV_INTEL_joint_matrix, which spirv-val does not know, are written last; `standard` gives the module with the words
-of Khronos' extensions in their place, which is what is validated.
+Each pass rewrites a valid module with matrices into another valid one, or does nothing if the profile does not need it.
+Instructions of SPV_INTEL_joint_matrix, which spirv-val does not know, are written last. For validation, `standard`
+replaces them by the instructions of Khronos' extensions.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from .small_floats import as_integers
 
 
 def adapt(spirv: bytes, profile: NativeProfile) -> bytes:
-    """The module for such a consumer; the same bytes where it has no matrices, or nothing is to be done. Raises Refused
-    for what cannot be said to it, MalformedModule."""
+    """Return the module for a consumer of this profile.
+
+    A module without matrices, or without changes, is returned as the same bytes. Raises Refused if the consumer cannot
+    express an instruction of the module, and MalformedModule.
+    """
     module = Module.parse(spirv)
     if not any(item.opcode == MATRIX for item in module.instructions):
         return spirv
@@ -38,7 +41,7 @@ def adapt(spirv: bytes, profile: NativeProfile) -> bytes:
     return module.to_bytes()
 
 
-# --- the words of SPV_INTEL_joint_matrix -----------------------------------------------------------
+# --- instructions of SPV_INTEL_joint_matrix --------------------------------------------------------
 
 
 _MULTIPLY_ADD, _COORDINATES = OP["OpCooperativeMatrixMulAddKHR"], OP["OpCooperativeMatrixGetCoordinateEXT"]
@@ -50,7 +53,7 @@ _NAME = joint_matrix.EXTENSION.encode()
 
 
 def write(parts: Parts, profile: NativeProfile) -> None:
-    """Coordinates in the profile's words; capabilities and the extension for what the module has by now."""
+    """Write coordinates as the profile's instruction; declare the capabilities and extension that the code needs."""
     if profile.joint_matrix:
         _renumber(parts, _COORDINATES, joint_matrix.COORDINATES)
         _drop(parts, _GET_COORDINATE, MAINTENANCE)
@@ -62,7 +65,7 @@ def write(parts: Parts, profile: NativeProfile) -> None:
 
 
 def standard(spirv: bytes) -> bytes:
-    """The module without this extension's words; the same bytes where it has none. Raises MalformedModule."""
+    """Return the module without SPV_INTEL_joint_matrix; the same bytes if it is not used. Raises MalformedModule."""
     if _NAME not in spirv:
         return spirv
     parts = Parts.of(Module.parse(spirv))

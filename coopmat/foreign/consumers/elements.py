@@ -1,8 +1,8 @@
-"""Component-wise instructions on matrices as calls of functions that loop over the components a work-item holds.
+"""Component-wise instructions on matrices, replaced by calls of functions that loop over a work-item's components.
 
     %r = OpFAdd %M %a %b      becomes      %r = OpFunctionCall %M %f %a %b
 
-where %f copies %a and %b to variables, reaches their components by access chains and adds them as scalars.
+The function %f stores %a and %b in variables, accesses their components by access chains and adds them as scalars.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ _SCALE = OP["OpMatrixTimesScalar"]
 
 @dataclass(frozen=True, slots=True)
 class _Operation:
-    """An instruction by its types. `decorations` are those of its result, which the scalar result gets."""
+    """An instruction, given by its opcode and types: the key of the function that replaces it.
+
+    operands, result: ids of types.
+    decorations: the decorations of the result, which the scalar result will have.
+    """
 
     opcode: int
     operands: tuple[int, ...]
@@ -43,7 +47,7 @@ class _Operation:
 
 
 def by_elements(parts: Parts, profile: NativeProfile) -> None:
-    """Rewrite the arithmetic and conversions of matrices that the profile's consumer does not take."""
+    """Replace arithmetic and conversions of matrices by calls, unless the profile's consumer supports them."""
     opcodes = (frozenset() if profile.arithmetic else _ARITHMETIC) | (
         frozenset() if profile.conversions else _CONVERSIONS
     )
@@ -65,7 +69,7 @@ class _ByElements:
                 if item.opcode in self.opcodes and self.is_matrix(item.result_type):
                     code[n] = self.call(item)
                     results.add(item.result or 0)
-        # A function's name stands where it is declared first; these are behind all that call them.
+        # The results are calls now: drop their names and decorations. New functions follow their callers.
         self.parts.forget(results)
         self.parts.functions += self.functions
 
@@ -88,8 +92,10 @@ class _ByElements:
         return Instruction(OP["OpFunctionCall"], operands, item.result_type, item.result)
 
     def function(self, operation: _Operation, name: int) -> list[Instruction]:
-        """Return the code of a function of the operands as they are; the first operand's variable takes the result
-        where the types are the same."""
+        """Return the code of the function `name`, whose parameters have the types of the instruction's operands.
+
+        If the first matrix operand has the result's type, the operand's variable also receives the result.
+        """
         pool, new = self.parts.pool, self.parts.module.new_id
         uint, bool_ = pool.integer(32), pool.intern("OpTypeBool")
         parameters = [(new(), kind) for kind in operation.operands]
@@ -133,7 +139,7 @@ class _ByElements:
         result: int,
         index: int,
     ) -> list[Instruction]:
-        """The operation on the components at `index`."""
+        """Return code that applies the operation to the components at `index` and stores the result's component."""
         code: list[Instruction] = []
         values = []
         for n, (id_, kind) in enumerate(parameters):

@@ -1,7 +1,7 @@
-"""Functions that take or give matrices, put where they are called.
+"""The inlining of functions that take or return matrices.
 
-A call's block is split around the function's blocks; a function of one block leaves it whole. The function's variables
-go to the caller's first block, where SPIR-V has them.
+A call's block is split around the callee's blocks; a callee of one block does not split it. The callee's variables move
+to the entry block of the caller, as SPIR-V requires.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ _DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
 
 
 def inline(parts: Parts, profile: NativeProfile) -> None:
-    """Inline functions that take or return matrices where the profile's consumer does not take them. A recursive one
-    stays a function."""
+    """Inline functions that take or return matrices, unless the consumer supports them; keep recursive functions."""
     if not profile.functions:
         _Inliner(parts).run()
 
@@ -39,7 +38,7 @@ class _Inliner:
             for item in parts.sections[Section.IMPORT]
             if decode_string(item.operands)[0].startswith(_DEBUG_SETS)
         }
-        # Whose calls are replaced already, and those that are being looked at.
+        # Functions whose calls are all inlined; functions on the stack of `expand`, which detects recursion.
         self.complete: set[int] = set()
         self.open: set[int] = set()
 
@@ -52,13 +51,13 @@ class _Inliner:
         self.drop_unused()
 
     def has_matrices(self, code: list[Instruction]) -> bool:
-        """Return whether a function with a body has matrices, or pointers to them, in its type."""
+        """Return whether a function has a body, and matrices or pointers to matrices in its type."""
         types = self.parts.types
         kind = self.parts.definitions[code[0].operands[1]]
         return any(i.opcode == _LABEL for i in code) and any(_reaches_matrices(types, t) for t in kind.operands)
 
     def expand(self, name: int) -> None:
-        """Functions that are called come first, so that each is complete when it is put into another."""
+        """Inline the calls in function `name`, after those in its callees, so that complete callees are copied."""
         if name in self.complete or name in self.open:
             return
         self.open.add(name)
@@ -72,11 +71,11 @@ class _Inliner:
         self.complete.add(name)
 
     def is_inlinable(self, item: Instruction) -> bool:
-        # What is open calls itself, by whatever way.
+        # A function that is not complete yet calls itself, directly or indirectly.
         return item.opcode == _CALL and item.operands[0] in self.inlinable & self.complete
 
     def copied(self, old: int, new: int) -> None:
-        """An id of a function's in its caller."""
+        """Copy the decorations of a callee's id to the new id in the caller."""
         if old in self.decorations:
             words = self.decorations[old]
             self.decorations[new] = words
@@ -98,17 +97,18 @@ def _reaches_matrices(types: Types, kind: int) -> bool:
 
 
 class _Caller:
-    """One function whose calls are replaced."""
+    """A function whose calls are inlined."""
 
     def __init__(self, inliner: _Inliner, code: list[Instruction]) -> None:
         self.inliner, self.code = inliner, code
         self.parts = inliner.parts
         self.out: list[Instruction] = []
         self.variables: list[Instruction] = []
-        # The block that the next instruction goes to; where each block of the caller's ends now.
+        # The label of the block that the next instruction belongs to.
+        # original label of a block of the caller -> label of the block in which that block now ends
         self.block = 0
         self.ends: dict[int, int] = {}
-        # What stands for the result of a call; phis of the caller's own.
+        # result of an inlined call -> the value that the callee returned; indices of the caller's own phis in `out`.
         self.values: dict[int, int] = {}
         self.phis: list[int] = []
 
@@ -179,7 +179,7 @@ class _Caller:
                 self.parts.define([copy])
 
     def variable(self, item: Instruction) -> None:
-        """An initialiser is written at each call."""
+        """Move a variable to the caller's entry block; store its initializer at each call."""
         storage, *initializer = item.operands
         self.variables.append(Instruction(_VARIABLE, (storage,), item.result_type, item.result))
         self.parts.define(self.variables[-1:])
@@ -194,12 +194,12 @@ class _Caller:
             self.values[call.result or 0] = returns[0][0]
             return
         words = tuple(word for pair in returns for word in pair)
-        opcode = _PHI if words else _UNDEF  # it never comes back
+        opcode = _PHI if words else _UNDEF  # the callee never returns
         self.out.append(Instruction(opcode, words, call.result_type, call.result))
 
 
 def _last(ids: Mapping[int, int], word: int) -> int:
-    """A result may stand for another call's."""
+    """Return the replacement of an id; follow chains, since a returned value may be an inlined call's result itself."""
     while word in ids:
         word = ids[word]
     return word

@@ -1,6 +1,6 @@
-"""The instructions of SPV_EXT_cooperative_matrix_maintenance1, for consumers that have none of them: errors.
+"""Errors for instructions of SPV_EXT_cooperative_matrix_maintenance1, if the consumer has no equivalent.
 
-What OpenCL C says in these words never comes here: it is staged through local memory before.
+For OpenCL C these operations are staged through local memory, so that such instructions only occur in foreign modules.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _CONVERSIONS = frozenset(
 
 
 def refuse(parts: Parts, profile: NativeProfile) -> None:
-    """Raise Refused for such an instruction, and for a conversion that changes the use of a matrix."""
+    """Raise Refused for an instruction of the extension, or a conversion that changes the use, unless supported."""
     if profile.maintenance:
         return
     for body in parts.functions:
         for item in body:
             if item.opcode in _INSTRUCTIONS or (item.opcode in _CONVERSIONS and _changes_use(parts, item)):
-                raise unsupported(item, f"of {MAINTENANCE}, which it has no words for")
+                raise unsupported(item, f"of {MAINTENANCE}, which the consumer lacks")
 
 
 def _changes_use(parts: Parts, item: Instruction) -> bool:
-    """Return whether the result is a matrix of another use than the operand's."""
+    """Return whether the result is a matrix whose use differs from the operand's."""
     types = (parts.definitions[item.result_type or 0], parts.definitions[parts.types.of(item.operands[0])])
     uses = [parts.definitions[kind.operands[4]].operands for kind in types if kind.opcode == MATRIX]
     return len(uses) == 2 and uses[0] != uses[1]

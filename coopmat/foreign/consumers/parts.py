@@ -1,4 +1,4 @@
-"""A module with matrices, taken apart so that passes can rewrite it and put it together again."""
+"""A module with matrices, split into sections and functions, which passes rewrite and then reassemble."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ Decoration = tuple[int, ...]
 
 @dataclass(slots=True)
 class Parts:
-    """`functions` are the functions' instructions; `pool` holds what stands before them, `types` answers questions."""
+    """The parts of a module.
+
+    sections: section -> its instructions.
+    functions: the instructions of each function.
+    definitions: id -> the instruction that defines it.
+    pool: the types, constants and global variables, to which passes add.
+    types: queries about types.
+    """
 
     module: Module
     sections: dict[Section, list[Instruction]]
@@ -33,7 +40,7 @@ class Parts:
         return cls(module, *split(module.instructions))
 
     def read(self) -> None:
-        """Build the pool and the types again, after the sections were changed."""
+        """Rebuild `definitions`, `pool` and `types` after a change of the sections."""
         code = [*self.sections[Section.GLOBAL], *(item for body in self.functions for item in body)]
         code += self.sections[Section.IMPORT]
         self.definitions = {item.result: item for item in code if item.result is not None}
@@ -41,7 +48,7 @@ class Parts:
         self.types = Types(self.pool)
 
     def write(self) -> None:
-        """Write the pool's items into the sections, and all sections and functions into the module."""
+        """Write the pool into its section, and all sections and functions into the module."""
         self.sections[Section.GLOBAL] = list(self.pool.ordered({}, set()))
         before = [item for section in Section for item in self.sections[section]]
         self.module.instructions = [*before, *(item for body in self.functions for item in body)]
@@ -54,7 +61,7 @@ class Parts:
     # --- decorations
 
     def decorations(self) -> dict[int, list[Decoration]]:
-        """The words of OpDecorate behind the target, by the target; those of groups too."""
+        """Return id -> the operands of its OpDecorate instructions behind the target, including those of groups."""
         by_target: dict[int, list[Decoration]] = {}
         for item in self.sections[Section.ANNOTATION]:
             if item.opcode == DECORATE:
@@ -68,7 +75,7 @@ class Parts:
         self.sections[Section.ANNOTATION] += [Instruction(DECORATE, (target, *words)) for words in decorations]
 
     def forget(self, ids: set[int]) -> None:
-        """Drop the names and decorations of ids that were removed or have another meaning."""
+        """Drop the names and decorations of ids that were removed or now denote something else."""
         for section in (Section.NAME, Section.ANNOTATION):
             items = []
             for item in self.sections[section]:

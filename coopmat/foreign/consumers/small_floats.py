@@ -1,7 +1,7 @@
-"""Small floats as integers of as many bits, for consumers that have no matrices of them: bfloat16, that is.
+"""Matrices of bfloat16 as matrices of 16-bit integers, for consumers without small floats.
 
-The multiply-add is told by operand bits of SPV_INTEL_joint_matrix; conversions of scalars are a few integer
-instructions. Those of matrices are loops over components already.
+Operand bits of SPV_INTEL_joint_matrix mark multiply-adds of bfloat16. A conversion of scalars becomes a few integer
+instructions; conversions of matrices are loops over components already.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ from .parts import Parts
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 _ROUNDING_MODE = 39
 _RTE, _RTZ, _RTP, _RTN = range(4)
-# Types that must not be declared twice.
+# The types that SPIR-V allows to be declared only once, and that may become equal here.
 _UNIQUE = frozenset(OP[f"OpType{name}"] for name in ("CooperativeMatrixKHR", "Vector", "Pointer", "Function"))
 _EXTENSIONS = [Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in small_floats.EXTENSIONS]
-# What a float holds exactly.
+# Types whose values float represents exactly.
 _EXACT = frozenset({"f16", "f32", "s8", "u8", "s16", "u16"})
-# Conversions to float, and their way back.
+# opcode of a conversion to float -> name of the conversion back
 _BACK = {OP["OpFConvert"]: "FConvert", OP["OpConvertSToF"]: "ConvertFToS", OP["OpConvertUToF"]: "ConvertFToU"}
 
 
 def as_integers(parts: Parts, profile: NativeProfile) -> None:
-    """Replace matrices of small floats by integers where the profile's consumer lacks them. Raise Refused for
-    operations that integers cannot express."""
+    """Replace matrices of small floats by integer matrices, unless the profile's consumer supports small floats.
+
+    Raise Refused for operations that integers cannot express.
+    """
     if profile.small_floats:
         return
     sections, functions = parts.sections, parts.functions
@@ -50,11 +52,11 @@ def as_integers(parts: Parts, profile: NativeProfile) -> None:
 
 
 def _refuse_others(types: Sequence[Instruction]) -> None:
-    """Raise Refused for small floats that no multiply-add of integers can be declared to hold."""
+    """Raise Refused for small floats other than bfloat16: no operand of a multiply-add marks integers as such types."""
     components = small_floats.declared(types)
     for item in types:
         if item.result in components and components[item.result].name != "bf16":
-            raise unsupported(item, f"of {components[item.result].opencl_c}, which it has no words for")
+            raise unsupported(item, f"of {components[item.result].opencl_c}, which the consumer lacks")
 
 
 def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -> None:
@@ -72,25 +74,25 @@ def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -
             if result[-1].opcode != item.opcode:
                 others.add(item.result or 0)
         code[:] = result
-    # No conversion any more: rounding and saturation are not said of it.
+    # These results are no longer conversions: drop the decorations for rounding and saturation.
     parts.forget(others)
 
 
 def _tell_multiply_adds(parts: Parts, matrices: Container[int | None]) -> None:
-    """Set in the operands of multiply-adds which matrices hold bfloat16."""
+    """Mark matrices of bfloat16 in the operands of multiply-adds. Raise Refused if only one of A and B is such."""
     of = parts.types.of
     for code in parts.functions:
         for n, item in enumerate(code):
             if item.opcode == _MULTIPLY_ADD:
                 a, b, c = (of(operand) in matrices for operand in item.operands[:3])
                 if a != b:
-                    raise unsupported(item, "of bfloat16 and another type, together, has no words in integers")
+                    raise unsupported(item, "of bfloat16 and another type cannot be expressed with integers")
                 bits = joint_matrix.bfloat16_operands(a, b, c, item.result_type in matrices)
                 code[n] = joint_matrix.with_operands(item, joint_matrix.operands(item) | bits)
 
 
 def _merge_types(parts: Parts) -> None:
-    """Merge the types that have become equal: matrices of bfloat16 and of integers."""
+    """Merge types that have become equal, because bfloat16 is now an integer type."""
     ids_by_key: dict[tuple[int, tuple[int, ...]], int] = {}
     ids: dict[int, int] = {}
 
@@ -119,7 +121,7 @@ def _merge_types(parts: Parts) -> None:
 
 
 class _Conversion:
-    """The integer instructions of one conversion of a scalar or a vector."""
+    """A conversion of a scalar or a vector from or to bfloat16, expanded into integer instructions."""
 
     def __init__(self, parts: Parts, item: Instruction, rounding: int) -> None:
         self.parts, self.pool, self.item, self.rounding = parts, parts.pool, item, rounding
@@ -144,7 +146,7 @@ class _Conversion:
             self.emit(self.item.name.removeprefix("Op"), self.item.result_type or 0, value, last=True)
 
     def to_bits(self, source: str) -> None:
-        """The upper half of what is rounded by an addition to the lower one; a NaN stays one, and is quiet."""
+        """Convert to bfloat16: add the rounding increment and take the upper half of the bits; a NaN becomes quiet."""
         uint = self.of(self.pool.integer(32))
         bits = self.float_bits(uint) if source in _EXACT else self.odd_bits(uint)
         rounded = self.emit("IAdd", uint, bits, self.increment(uint, bits))
@@ -163,8 +165,10 @@ class _Conversion:
         return self.emit("Bitcast", uint, value)
 
     def odd_bits(self, uint: int) -> int:
-        """Return the bits of the float rounded to odd: towards zero, with the last bit set where the result is inexact.
-        Rounding that once more equals rounding the value once."""
+        """Return the bits of the value as a float rounded to odd: towards zero, with the last bit set if inexact.
+
+        Rounding this float again gives the same result as rounding the value once.
+        """
         value, back = self.item.operands[0], _BACK[self.item.opcode]
         near = self.emit(self.item.name.removeprefix("Op"), self.float(), value)
         self.parts.decorate(near, [(_ROUNDING_MODE, _RTZ)])
@@ -181,13 +185,13 @@ class _Conversion:
             shifted = self.emit("ShiftRightLogical", uint, bits, self.number(16))
             odd = self.emit("BitwiseAnd", uint, shifted, self.number(1))
             return self.emit("IAdd", uint, odd, self.number(0x7FFF))
-        # 0xFFFF for one sign: the upper half of all its bits.
+        # Magnitudes of one sign are rounded up, by 0xFFFF: the lower half of a mask that replicates the sign bit.
         signs = self.emit("ShiftRightArithmetic", uint, bits, self.number(31))
         if self.rounding == _RTP:
             signs = self.emit("Not", uint, signs)
         return self.emit("BitwiseAnd", uint, signs, self.number(0xFFFF))
 
-    # --- pieces
+    # --- building blocks
 
     def of(self, scalar: int) -> int:
         return scalar if self.count == 1 else self.pool.intern("OpTypeVector", scalar, self.count)

@@ -1,6 +1,6 @@
-"""The dialects of LLVM IR with cooperative matrices: reading any of them, writing each of them.
+"""The dialects of LLVM IR with cooperative matrices: each can be read and written.
 
-All functions take and give LLVM's own print of a module (`coopmat.spirv.emit.reprint`); see docs/dialects.md.
+All functions take and return modules as LLVM prints them (`coopmat.spirv.emit.reprint`); see docs/dialects.md.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ check_for_intel = intel.check
 
 
 def read(text: str) -> str:
-    """A module of any dialect in the canonical one. Raises Malformed."""
+    """Return a module of any dialect in the canonical dialect. Raises Malformed."""
     return str(read_module(text))
 
 
 def read_module(text: str) -> Module:
-    """Read a module as `read` does, and return the module itself, whose instructions refer to the lines that they come
-    from."""
+    """Read a module as `read` does, but return it parsed; its instructions refer to their lines in the input."""
     module = parse_module(text)
     joint_matrix.check(module)
     metadata.check(module)
@@ -38,7 +37,7 @@ def read_module(text: str) -> Module:
 
 
 def reread(text: str, before: Module) -> Module:
-    """LLVM's print of `before`: its instructions, and heads of functions, stand for the same lines of the input."""
+    """Parse LLVM's print of the module `before`; its instructions refer to the same lines of the input as before."""
     module = parse_module(text)
     functions_by_name = {function.name: function for function in before.functions}
     for function in module.functions:
@@ -51,7 +50,7 @@ def reread(text: str, before: Module) -> Module:
 
 
 def rewrite(text: str, dialect: str) -> str:
-    """A module of any dialect in the one named, one of DIALECTS or INTEL. Raises Malformed."""
+    """Return a module of any dialect in the given dialect, which is in DIALECTS or INTEL. Raises Malformed."""
     module = parse_module(text)
     intel.read(module)
     canonicalize(module)

@@ -1,8 +1,8 @@
-"""Addresses within objects that contain matrices: the types of the objects there, and the members that offsets in bytes
-stand for.
+"""Addresses within objects that contain matrices: the type of the object at an address, and the path to it.
 
-Optimisation counts bytes as if a matrix had eight (`Storage.opaque_layout`); storage is of another size, so that an
-offset has to become a path of members again. Where that cannot be done the address is not to be used for matrices.
+LLVM's optimizations turn paths of members into offsets in bytes, as if a matrix had 8 bytes
+(`Storage.opaque_layout`). The storage of a lowered matrix has another size, so that such an offset must become a path
+again. If that is impossible, matrices cannot be accessed through the address.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .storage import Storage
 from .text import Function, Instruction, Malformed, operands, parse_argument, parse_call, tokens
 
 _NUMBER = re.compile(r"i\d+ (-?\d+)")
-LOST = "an address that counts bytes of an object that is not known, where objects have matrices, is not supported yet"
+LOST = "an offset in bytes into an unknown object is not supported yet in a module whose objects contain matrices"
 _BYTES = re.compile(r"(?:\[\d+ x )*i8\]*")
 _PRIVATE = ("ptr", "ptr addrspace(4)")
 _POINTER_CAST = re.compile(r"inttoptr .* to ptr(?: addrspace\(4\))?")
@@ -26,7 +26,12 @@ _CHOICES = ("phi", "select", "freeze", "addrspacecast", "bitcast")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`offset` bytes behind `root`, which is the address of a `kind`. `kind` is empty where it is not known."""
+    """An address.
+
+    root: the value that points to the beginning of the object.
+    kind: the type of the object at `root`; empty if unknown.
+    offset: the offset from `root` in bytes.
+    """
 
     root: str
     kind: str
@@ -34,15 +39,20 @@ class Address:
 
 
 class Addresses:
-    """The addresses in one function, before it is rewritten. `plain` are parameters that point to no object with
-    matrices."""
+    """The addresses in one function, found before the function is rewritten.
+
+    places: value -> its address, for pointers into objects with matrices.
+    odd: values at an offset in bytes from an unknown object.
+    unknown: pointers that may point to any object in private memory.
+    plain: parameters that point to no object with matrices.
+    """
 
     def __init__(self, function: Function, storage: Storage, plain: Collection[str] = ()) -> None:
         self.storage = storage
         self.places: dict[str, Address] = {}
-        # Offsets in bytes from what is not known: may lead anywhere.
+        # These may point anywhere.
         self.odd: set[str] = set()
-        # Of any object in private memory, for all that is known.
+        # For example, parameters, and pointers that were loaded.
         self.unknown: set[str] = set()
         for argument in function.head.arguments:
             match = re.search(r"\b(?:byref|sret|byval)\((.*?)\)(?: |$)", argument.attributes)
@@ -92,7 +102,7 @@ class Addresses:
         self.places[result] = Address(outer.root, outer.kind, offset)
 
     def inner(self, kind: str, indices: list[str]) -> str:
-        """Return the type that a getelementptr leads to; an empty string where the type has no such member."""
+        """Return the type of the member that a getelementptr's indices select; empty if the type lacks the member."""
         for index in indices:
             members = self.storage.members(kind)
             number = _NUMBER.fullmatch(index)
@@ -103,7 +113,7 @@ class Addresses:
         return kind
 
     def path(self, address: Address) -> tuple[str, list[int]] | None:
-        """The indices from the root to where `address` is, and what lies there. None: no member starts there."""
+        """Return the type of the member at `address`, and its indices from the root; None if no member starts there."""
         kind, rest = address.kind, address.offset
         size = self.storage.opaque_layout(kind)[0]
         first, rest = divmod(rest, size) if size else (0, rest)
@@ -123,24 +133,26 @@ class Addresses:
         return kind, indices
 
     def is_plain(self, value: str) -> bool:
-        """Return whether an address is in no object with matrices."""
+        """Return whether a pointer certainly points to no object with matrices."""
         return value not in self.places and value not in self.unknown
 
     def is_lost(self, item: Instruction) -> bool:
-        """Return whether an address may be a number of bytes within an object that has matrices and other members."""
+        """Return whether a value may be an offset in bytes into an object that has matrices and other members."""
         if not self.storage.mixed or item.opcode != "getelementptr" or item.result not in self.unknown:
             return False
         return item.result not in self.places and bool(_BYTES.fullmatch(operands(item.text)[0]))
 
     def kind_at(self, value: str) -> str:
-        """Return the type of the object at an address; an empty string where it is unknown."""
+        """Return the type of the object or member at an address; empty if unknown."""
         address = self.places.get(value)
         path = self.path(address) if address is not None and address.kind else None
         return path[0] if path is not None else ""
 
     def of_size(self, value: str, size: int) -> str:
-        """Return the type of this size (as LLVM counts) at an address: the object's own, or that of its first
-        member."""
+        """Return the type at an address that has `size` bytes in LLVM's layout; empty if there is none.
+
+        The object at the address is examined first, then its first member, and so on.
+        """
         kind = self.kind_at(value)
         while kind and self.storage.opaque_layout(kind)[0] != size:
             members = self.storage.members(kind)
@@ -148,7 +160,7 @@ class Addresses:
         return kind
 
     def matrix_at(self, value: str) -> str:
-        """The type of the matrix that starts at an address; empty: there is none, or it is not known."""
+        """Return the type of the matrix at an address; empty if there is none, or the object is unknown."""
         kind = self.kind_at(value)
         while kind and not TYPE.fullmatch(kind):
             members = self.storage.members(kind)
@@ -156,14 +168,14 @@ class Addresses:
         return kind
 
     def check(self, value: str, source: str) -> None:
-        """Raise Malformed for an access to a matrix through an address whose object is unknown."""
+        """Raise Malformed if a matrix is accessed through an offset in bytes from an unknown object."""
         if value in self.odd:
-            message = "an address that counts the bytes of an object with matrices is not supported yet"
+            message = "an offset in bytes into an object with matrices is not supported yet"
             raise Malformed("ir-not-supported", message, source)
 
 
 def _chosen(item: Instruction) -> list[str]:
-    """The pointers that an instruction gives one of, or gives as it is."""
+    """Return the pointers that a phi, select, freeze or cast may yield."""
     if item.opcode == "phi":
         return _INCOMING.findall(item.text)
     texts = operands(item.text)
@@ -173,7 +185,7 @@ def _chosen(item: Instruction) -> list[str]:
 
 
 def _gives_pointer(item: Instruction) -> bool:
-    """Return whether an instruction results in a pointer to private memory of unknown origin."""
+    """Return whether an instruction yields a pointer of unknown origin to private memory."""
     if item.opcode == "load":
         return operands(item.text)[0] in _PRIVATE
     if item.opcode in ("inttoptr", "extractvalue", "extractelement"):

@@ -1,7 +1,7 @@
-"""Operations on values of bfloat in IR, by way of float: SPIR-V has conversions of the type, and no arithmetic.
+"""The expansion of bfloat operations in IR to float: SPIR-V has only conversions of bfloat16, no arithmetic.
 
-Of one operation in float, rounded to bfloat16, the result is the one that is rounded once: float has more than twice
-the bits (`+ - * /`, square root).
+For + - * / and square root, rounding a float result to bfloat16 equals rounding the exact result once: float has more
+than twice as many bits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD = re.compile(r"\bbfloat\b")
 _TYPE = re.compile(r"bfloat|<(\d+) x bfloat>")
 _INTRINSIC = re.compile(r"llvm\.([a-z0-9.]+?)((?:\.v?\d*i\d+)?)\.(v\d+)?bf16")
 
-# Of intrinsics of one floating-point type: what they give in float is exact, or may be inexact anyway.
+# The intrinsics on one floating-point type whose result in float is exact, or is allowed to be inexact.
 _IN_FLOAT = frozenset(
     (
         *("fabs", "copysign", "canonicalize", "sqrt", "pow", "fptosi.sat", "fptoui.sat"),
@@ -40,7 +40,7 @@ _IN_FLOAT = frozenset(
 
 
 def expand(module: Module) -> None:
-    """Operations on bfloat as others, in place: what is left moves and converts values. Raises Malformed."""
+    """Expand operations on bfloat in place; only moves and conversions of bfloat remain. Raises Malformed."""
     intrinsics: dict[str, Call] = {}
     for function in module.functions:
         if any("bfloat" in item.text for item in function.instructions()):
@@ -57,12 +57,12 @@ def _callee(text: str) -> str:
 
 
 def _float(kind: str) -> str:
-    """The type of floats in place of bfloats."""
+    """Return the type with float in place of bfloat."""
     return kind.replace("bfloat", "float")
 
 
 class _Expansion:
-    """`intrinsics` are the declarations of those that are called, by name."""
+    """The expansion of one function; `intrinsics` collects name -> declaration of the intrinsics that it calls."""
 
     def __init__(self, function: Function, intrinsics: dict[str, Call]) -> None:
         self.function, self.intrinsics = function, intrinsics
@@ -89,7 +89,7 @@ class _Expansion:
             raise Malformed("ir-not-supported", f"{item.opcode} of a bfloat is not supported", item.source)
         return False
 
-    # --- pieces
+    # --- building blocks
 
     def emit(self, text: str, result: str | None = None) -> str:
         result = result or self.names.fresh("bf16")
@@ -97,15 +97,15 @@ class _Expansion:
         return result
 
     def wide(self, kind: str, value: str) -> str:
-        """A bfloat, or a vector of them, as float."""
+        """Emit the extension of a bfloat, or a vector of bfloat, to float; return its name."""
         return self.emit(f"fpext {kind} {value} to {_float(kind)}")
 
     def narrow(self, kind: str, value: str, result: str | None) -> bool:
-        """Emit the truncation of a value that was computed in float to the result's type, `kind`."""
+        """Emit the truncation of a float result to the type `kind`; return True, since an instruction was expanded."""
         self.emit(f"fptrunc {_float(kind)} {value} to {kind}", result)
         return True
 
-    # --- makers
+    # --- expansions: each returns whether it has replaced the instruction
 
     def arithmetic(self, item: Instruction) -> bool:
         first, *others = operands(item.text)
@@ -148,7 +148,7 @@ class _Expansion:
         return self.narrow(call.type, self.emit(str(replacement)), item.result)
 
     def multiply_add(self, item: Instruction, call: Call) -> bool:
-        """Expand a fused multiply-add as a multiplication and an addition, which its definition permits."""
+        """Expand llvm.fmuladd as a multiplication and an addition, each rounded, as its definition permits."""
         kind = call.type
         a, b, c = (self.wide(kind, argument.value) for argument in call.arguments)
         self.narrow(kind, self.emit(f"fmul {_float(kind)} {a}, {b}"), None)
@@ -163,7 +163,7 @@ _MAKERS: dict[str, Callable[[_Expansion, Instruction], bool]] = {
 
 
 def check(module: Module) -> None:
-    """Raise Malformed for external functions that take or return a bfloat: devices need not have the type."""
+    """Raise Malformed for external functions with bfloat in their type: the device may lack the type."""
     for head in module.declarations:
         types = (head.type, *(argument.type for argument in head.arguments))
         match = _INTRINSIC.fullmatch(head.name)
@@ -173,6 +173,6 @@ def check(module: Module) -> None:
             and not (match and match[1] in {*_IN_FLOAT, "fmuladd"})
         ):
             message = (
-                f"a call of '{head.name}', which takes or gives a bfloat, is not supported where matrices are lowered"
+                f"a call of '{head.name}', which takes or returns a bfloat, is not supported where matrices are lowered"
             )
             raise Malformed("ir-not-supported", message, str(head))

@@ -1,4 +1,4 @@
-"""The order of a function's blocks in which definitions come before uses, which the text's need not be."""
+"""The order of a function's blocks in which definitions precede uses; the text may have another order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LABEL = re.compile(r"\blabel %(\"[^\"]*\"|[-\w.$]+)")
 
 
 def reverse_postorder(function: Function) -> list[Block]:
-    """Every block behind its dominators; those that nothing leads to last."""
+    """Return the blocks in reverse postorder, each after its dominators; unreachable blocks are last."""
     blocks = {block.label: block for block in function.blocks}
     entry = function.blocks[0]
     order: list[Block] = []

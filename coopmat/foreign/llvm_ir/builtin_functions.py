@@ -1,6 +1,6 @@
-"""Builtin functions of OpenCL C that LLVM's backend lacks or mistranslates, called by their mangled names.
+"""Calls of OpenCL builtin functions, by mangled names, that LLVM's SPIR-V backend lacks or mistranslates.
 
-A call becomes one of a function in OpenCL C that calls the builtin, which our own lowering compiles.
+Each call becomes a call of a wrapper function in OpenCL C, which calls the builtin and is compiled by our lowering.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _NOWHERE = Span("", 0, 0, 0, 0)
 _MANGLED = re.compile(r"_Z(\d{1,3})(\w+)")
 _NUMBER = re.compile(r"-?\d+|true|false")
 _SMALL_INTEGERS = {"i1", "i8", "i16", "i32"}
-# Lowerings that LLVM's backend has, or that are no calls.
+# The names of lowerings that LLVM's backend implements, or that are not calls.
 _OF_BACKEND = frozenset({"call", "analysis", "printf"})
-# Trailing parameters of type int that clang mangles as enumerations.
+# name of a parameter list -> the enumeration types that clang mangles for its last parameters of type int
 _ENUMERATIONS = {
     "order": ("memory_order",),
     "orders": ("memory_order", "memory_order"),
@@ -33,7 +33,7 @@ _HAS_ENUMERATIONS = re.compile(r"atomic_\w+_explicit|atomic_work_item_fence|(?:w
 
 
 def replace_calls(module: Module) -> str:
-    """Replace calls of such builtins in place; return the functions in OpenCL C that they call instead, or ""."""
+    """Replace calls of such builtins in place; return the text of the wrapper functions in OpenCL C, or ""."""
     wanted = {head.name: overload for head in module.declarations if (overload := _overload(head.name))}
     texts: dict[str, str] = {}
     if not wanted:
@@ -43,7 +43,7 @@ def replace_calls(module: Module) -> str:
             call = parse_call(item.text) if "call" in item.text else None
             if call is None or call.name not in wanted:
                 continue
-            # Orders, scopes and flags must be constants where the builtin is lowered.
+            # Memory orders, scopes and flags must be constants in the wrapper, where the builtin is lowered.
             constants = tuple(
                 argument.value if argument.type in _SMALL_INTEGERS and _NUMBER.fullmatch(argument.value) else ""
                 for argument in call.arguments
@@ -58,14 +58,14 @@ def replace_calls(module: Module) -> str:
 
 @lru_cache(maxsize=1024)
 def _overload(name: str) -> Overload | None:
-    """Return the overload of a builtin that a mangled name denotes, if its lowering is ours."""
+    """Return the overload of a builtin with this mangled name, if our lowering must translate it, else None."""
     match = _MANGLED.fullmatch(name)
     word = match[2][: int(match[1])] if match else ""
     row = builtins.find(word) if word else None
     if row is None or not row.supported or row.lowering in _OF_BACKEND:
         return None
     overload = next((o for o in builtins.overloads(row) if name in _manglings(o)), None)
-    # LLVM has other types for bfloat16 than our lowering.
+    # LLVM's type for bfloat16 differs from our lowering's.
     is_known = overload is not None and not any(map(is_bits, (overload.result, *overload.parameters)))
     return overload if is_known else None
 

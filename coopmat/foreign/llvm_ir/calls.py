@@ -1,4 +1,4 @@
-"""Calls of functions that are compiled from the matrix library."""
+"""The calls of matrix library functions in a module."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from .text import Argument, Call, Instruction
 
 
 class LibraryCalls:
-    """The calls of library functions for one target. `instances` are the library functions that were called, by
-    name."""
+    """The calls of library functions for one target; `instances` maps a called function's name to the function."""
 
     def __init__(self, target: Target) -> None:
         self.target = target

@@ -1,4 +1,4 @@
-"""IR of any dialect to the canonical one: types, names, operands; every matrix operation is checked on the way."""
+"""The translation of IR in any dialect to the canonical dialect, which also checks every matrix operation."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from .scalars import cast, integer_constant
 from .text import Argument, Call, Function, Instruction, Malformed, Module, Names, parse_call, quoted
 
 LAYOUTS = {0: "row major", 1: "column major", 2: "packed", 3: "packed A"}
-# Of components: the words of the placeholders.
+# The words of the placeholders for accesses to components and for functions applied to components.
 ACCESSES = ("get", "set", "coordinates", "map", "reduce")
 _INTEGER = re.compile(r"i\d+")
 _NUMBER = re.compile(r"-?\d+")
 _OWN_COMPONENT = 'target("spirv.CooperativeMatrixKHR", target("spirv.Type"'
-# Of SPIR-V's memory operands.
+# Bits of SPIR-V's memory operands.
 _VOLATILE, _ALIGNED, _NONTEMPORAL = 1, 2, 4
 _SPACE = re.compile(r"ptr(?: addrspace\((\d+)\))?")
 
 
 def from_rfc_types(text: str) -> str:
-    """The RFC's order of type parameters (T, rows, columns, 0, use) as the canonical one (T, 3, rows, columns, use)."""
+    """Return text with matrix types in the RFC's form (T, rows, columns, 0, use) as (T, 3, rows, columns, use)."""
 
     def swap(match: re.Match[str]) -> str:
         component, first, second, third, use = match.groups()
@@ -50,14 +50,16 @@ def from_rfc_types(text: str) -> str:
 
 
 def canonicalize(module: Module) -> None:
-    """Makes the module canonical in place. Raises Malformed for matrix operations that no dialect has, or that do not
-    fit their operands."""
+    """Make the module canonical in place.
+
+    Raises Malformed for a matrix operation that no dialect has, or that does not fit its operands.
+    """
     module.map_text(from_rfc_types)
     _Canonicalizer(module).run()
 
 
 class _Canonicalizer:
-    names: Names  # of the function that is being read
+    names: Names  # the names in the function that is being translated
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -121,16 +123,16 @@ class _Canonicalizer:
         return _Operation(self, item, call, spelling).canonical()
 
     def check_call(self, item: Instruction, call: Call) -> None:
-        """A function is called as it is declared: anything else is undefined in LLVM, and no SPIR-V."""
+        """Raise Malformed if a call's type is not the callee's: this is undefined in LLVM, and invalid in SPIR-V."""
         head = self.heads.get(call.name)
         if head is None or head.name.startswith("llvm.") or "..." in call.type:
             return
         call_type, head_type = (f"{c.type} ({', '.join(a.type for a in c.arguments)})" for c in (call, head))
         if call_type != head_type:
-            raise Malformed("ir-call", f"@{call.name} is called as {call_type}, and is {head_type}", item.source)
+            raise Malformed("ir-call", f"@{call.name} is called as {call_type}, but has type {head_type}", item.source)
 
     def refuse_operands(self, item: Instruction, text: str) -> None:
-        """An operation is called, and nothing else."""
+        """Raise Malformed if an instruction uses a matrix operation other than as the callee of a call."""
         if "@" in text and "__" in text:
             for match in re.finditer(r"@(?:\"([^\"]*)\"|([-\w.$]+))", text):
                 if (match[1] or match[2]) in self.operations:
@@ -145,7 +147,7 @@ class _Canonicalizer:
 
 
 class _Operation:
-    """The translation of one call into the canonical operation."""
+    """The translation of one call to the canonical operation."""
 
     def __init__(self, owner: _Canonicalizer, item: Instruction, call: Call, spelling: Spelling) -> None:
         self.owner, self.item, self.call, self.spelling = owner, item, call, spelling
@@ -168,11 +170,11 @@ class _Operation:
         if row is None:
             raise self.fail("is not a matrix operation that is known here")
         if first is None and row.kind != "length":
-            raise self.fail("takes or gives no matrix")
+            raise self.fail("has neither a matrix operand nor a matrix result")
         make: Callable[[Row], list[Instruction]] = getattr(self, "make_" + row.kind.replace("-", "_"))
         return make(row)
 
-    # --- pieces
+    # --- building blocks
 
     def emit(self, name: str, arguments: list[Argument], result: str | None = None, type_: str = "") -> Instruction:
         type_ = type_ or self.call.type
@@ -213,7 +215,7 @@ class _Operation:
         return argument
 
     def stride(self, at: int) -> Argument:
-        """Return the stride as an i64: a narrower one is a size, and has no sign."""
+        """Return the stride as an i64; a narrower stride is zero-extended, since it is a size."""
         argument = self.plain(at)
         if not _INTEGER.fullmatch(argument.type):
             raise self.fail("the stride is not an integer")
@@ -242,12 +244,12 @@ class _Operation:
         code = (f"Dv{count}_" if count > 1 else "") + CODE_OF[element]
         return f"P{code}" if space == 0 else f"PU3AS{space}{code}"
 
-    # --- the rows
+    # --- one method for each kind of `Row`
 
     def make_load(self, row: Row) -> list[Instruction]:
         self.count(3, 4, 5)
         if self.result is None:
-            raise self.fail("does not give a matrix")
+            raise self.fail("does not return a matrix")
         self.reorder(1)
         (pointer, space), layout, stride = self.pointer(0), self.layout(1), self.stride(2)
         name = f"{spelled(row.instruction)}{self.pointee(space, self.result)}il{_vendor(self.result)}"
@@ -258,7 +260,7 @@ class _Operation:
         self.count(4, 5, 6)
         matrix = self.matrix(1, "a matrix")
         if self.call.type != "void":
-            raise self.fail("gives nothing")
+            raise self.fail("must have the result type void")
         self.reorder(2)
         (pointer, space), layout, stride = self.pointer(0), self.layout(2), self.stride(3)
         name = f"{spelled(row.instruction)}{self.pointee(space, matrix)}{_vendor(matrix)}il"
@@ -266,7 +268,7 @@ class _Operation:
         return self.replacement(name + _memory_tag(memory), [pointer, self.plain(1), layout, stride, *memory])
 
     def reorder(self, at: int) -> None:
-        """SYCL's compiler writes stride, layout, scope and memory operand, from `at`, as joint matrices had them."""
+        """Reorder SYCL's operands from `at`: stride, layout, scope, memory operand, as joint matrices had them."""
         types = [argument.type for argument in self.arguments[at:]]
         if types == ["i64", "i32", "i32", "i32"]:
             self.constant(at + 2, "the scope")
@@ -274,13 +276,13 @@ class _Operation:
             self.arguments = [*self.arguments[:at], layout, stride, memory]
 
     def memory(self, at: int) -> list[Argument]:
-        """SPIR-V's memory operand, if there is one. An alignment behind it is a hint, which goes."""
+        """Return SPIR-V's memory operand reduced to its volatile bit, if present; an alignment is only a hint."""
         if at >= len(self.arguments):
             return []
         mask = int(self.constant(at, "the memory operand").value)
         if mask & _ALIGNED:
             if len(self.arguments) == at + 1:
-                raise self.fail("the memory operand says that an alignment follows, and none does")
+                raise self.fail("the memory operand has bit 2 (aligned), but no alignment follows")
             self.constant(at + 1, "the alignment")
         elif len(self.arguments) > at + 1:
             raise self.fail(f"nothing may follow a memory operand of {mask}")
@@ -311,7 +313,7 @@ class _Operation:
         self.count(1)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != "i32":
-            raise self.fail(f"gives an i32, not {self.call.type}")
+            raise self.fail(f"must have the result type i32, not {self.call.type}")
         return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0)])
 
     def make_fill(self, row: Row) -> list[Instruction]:
@@ -332,7 +334,7 @@ class _Operation:
         return self.replacement(f"{spelled(row.instruction)}_{tag(self.same_types(row))}", [self.plain(0)])
 
     def minus_one(self) -> None:
-        """Clang negates with a second operand, which may be the matrix again, nothing, or the factor."""
+        """Check and drop the second operand of clang's negations: the matrix again, undef, or the factor -1."""
         second = self.arguments[1]
         factors = ("-1", "-1.000000e+00", "0xHBC00", "0xRBF80")
         if second.value not in (self.arguments[0].value, "undef", "poison", *factors):
@@ -361,7 +363,7 @@ class _Operation:
         return self.replacement(f"{name}_{tag(source)}_{tag(target)}", [self.plain(0)])
 
     def make_change(self, row: Row) -> list[Instruction]:
-        """Change the use, or exchange rows and columns."""
+        """Return the canonical operation that changes the use, or transposes the matrix."""
         self.count(1)
         source, target = self.matrix(0, "a matrix"), self.result
         change = self.spelling.change or "_use"
@@ -374,7 +376,7 @@ class _Operation:
     def map(self) -> list[Instruction]:
         matrix, count = self.result, self.spelling.number
         if matrix is None or not count or self.operands[:count] != [matrix] * count or any(self.operands[count:]):
-            raise self.fail(f"takes {count} matrices of the result's type, and then what is none")
+            raise self.fail(f"takes {count} matrices of the result's type, followed by operands that are not matrices")
         component = LLVM_NAMES[matrix.component]
         others = [argument.type for argument in self.arguments[count:]]
         self.check_function(component, ["i32", "i32", *[component] * count, *others])
@@ -385,7 +387,7 @@ class _Operation:
         self.count(1)
         source, target, how = self.matrix(0, "a matrix"), self.result, self.spelling.number
         if how not in (ROW, COLUMN, ROW_AND_COLUMN, BLOCKS):
-            raise self.fail(f"reduces by {how}, which is none of 1 (rows), 2 (columns), 3 (both) and 4 (2 x 2)")
+            raise self.fail(f"the reduction kind is {how}, not one of 1 (rows), 2 (columns), 3 (both) or 4 (2 x 2)")
         extents = {
             ROW: (source.rows, None),
             COLUMN: (None, source.columns),
@@ -405,7 +407,7 @@ class _Operation:
         return self.replacement(name, [self.plain(0)])
 
     def check_function(self, result: str, types: list[str]) -> None:
-        """Check that the function of the name is defined, with these types."""
+        """Raise Malformed unless the module defines the function that the operation names, with this type."""
         name = self.spelling.function
         head = next((f.head for f in self.owner.module.functions if f.head.name == name), None)
         if head is None:
@@ -417,7 +419,7 @@ class _Operation:
         self.count(2)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != LLVM_NAMES[matrix.component]:
-            raise self.fail("does not give the matrix's component type")
+            raise self.fail("does not return the matrix's component type")
         index = self.constant(1, "the index")
         return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), index])
 
@@ -430,7 +432,7 @@ class _Operation:
         return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1), index])
 
     def make_scale(self, row: Row) -> list[Instruction]:
-        """A fill and a multiplication: SPIR-V's own instruction needs a capability that OpenCL does not have."""
+        """Multiply by a fill with the scalar: OpMatrixTimesScalar needs a capability that OpenCL does not have."""
         self.count(2)
         at = 0 if self.operands[0] is not None else 1
         matrix = self.matrix(at, "a matrix")
@@ -444,7 +446,7 @@ class _Operation:
         return self.replacement(f"{spelled(multiply)}_{tag(matrix)}", [self.plain(at), filled])
 
     def scalar(self, argument: Argument, target: str) -> Argument:
-        """Convert a scalar to the component type: the RFC's text multiplies a matrix of floats by an i32."""
+        """Return a scalar operand converted to the component type: the RFC multiplies a matrix of floats by an i32."""
         type_, value = argument.type, argument.value
         if type_ == target:
             return Argument(type_, value)
@@ -472,12 +474,12 @@ class _Operation:
         self.count(2)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != "<2 x i32>" or self.arguments[1].type != "i32":
-            raise self.fail("takes a matrix and an i32, and gives a <2 x i32>")
+            raise self.fail("must take a matrix and an i32, and return a <2 x i32>")
         return self.replacement(f"__cm_coordinates_{tag(matrix)}", [self.plain(0), self.plain(1)])
 
 
 def _vendor(matrix: MatrixType) -> str:
-    """The matrix as a vendor-qualified Itanium type."""
+    """Return a matrix type mangled as a vendor-qualified Itanium type."""
     name = tag(matrix)
     return f"u{len(name)}{name}"
 

@@ -1,5 +1,7 @@
-"""The SPIR-V extensions that a module in text requires, by the names that it calls. Emission drops those that the
-result does not use."""
+"""The SPIR-V extensions that the text of a module may require, found by names.
+
+Emission drops those extensions that the SPIR-V does not use.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,10 @@ _WORDS = (
 
 
 def needed(text: str, matrices: str) -> tuple[str, ...]:
-    """Return the extensions in alphabetical order; `matrices` says whether matrices stay native."""
+    """Return the names of the extensions, sorted; `matrices` is the route, such as "native"."""
     extensions = {name for pattern, name in _WORDS if pattern.search(text)}
     if matrices != "native" and _MATRICES in extensions:
-        # For packed layouts, which the lowering takes away.
+        # Packed layouts use enumerants of this extension; the lowering removes them.
         extensions.add("SPV_INTEL_joint_matrix")
     for length, name in set(_BUILTIN.findall(text)):
         row = builtins.find(name[: int(length)])

@@ -1,5 +1,7 @@
-"""Joint matrices, which SYCL's compilers write where they are not told to write cooperative ones: refused by name, with
-the type or the operation that takes their place. LLVM's backend would die of the type."""
+"""Errors for joint matrices, which SYCL's compilers emit unless an option selects cooperative matrices.
+
+Each error names the type or operation to use instead. Without this check, LLVM's backend would crash on the type.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from .text import Malformed, Module
 _TYPE = re.compile(r"target\(\"spirv\.JointMatrixINTEL\"(?:, ([^()]*))?\)")
 _NAMED_TYPE = re.compile(r"%\"?spirv\.JointMatrixINTEL[-\w.$:]*")
 _OPERATION = re.compile(r"__spirv_JointMatrix(\w+?)INTEL")
-# By the word of the operation, where the word differs.
+# word of the operation's name -> name of the cooperative operation that replaces it
 _OPERATIONS = {
     "Load": "CooperativeMatrixLoadKHR",
     "Store": "CooperativeMatrixStoreKHR",
@@ -32,7 +34,7 @@ def check(module: Module) -> None:
 
 
 def _texts(module: Module) -> Iterator[tuple[str, str]]:
-    """The module's text in pieces, each with the line that it was read from; instructions first."""
+    """Yield the texts of the module, each with the line from which it was read; functions come first."""
     for function in module.functions:
         yield str(function.head), str(function.head)
         for item in function.instructions():

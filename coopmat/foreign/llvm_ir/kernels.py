@@ -1,4 +1,4 @@
-"""The kernels of a module in text, and the functions that they call."""
+"""The kernels of a module in text form, and the functions that they call."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _STRING = re.compile(r"!?\"([^\"]*)\"")
 
 
 def spellings(module: Module) -> dict[str, list[str]]:
-    """OpenCL C's types of kernels' parameters, by kernel, where metadata say them."""
+    """Return kernel name -> the OpenCL C types of its parameters, for kernels whose metadata contain these."""
     nodes = {line.partition(" = ")[0]: line for line in module.rest if line.startswith("!")}
     links = {f.name: _ARGUMENT_TYPES.search(f.head.after) for f in module.functions if f.is_kernel}
     return {name: _STRING.findall(nodes.get(match[1], "")) for name, match in links.items() if match}
 
 
 def users_of_matrices(module: Module) -> set[str]:
-    """The names of functions that have to do with matrices, or call one that has."""
+    """Return the names of functions that mention matrices, or call such a function, directly or indirectly."""
     return users(module, lambda text: MENTION in text)
 
 
 def users(module: Module, does: Callable[[str], bool]) -> set[str]:
-    """The names of functions of whose text this is true, and of those that call one."""
+    """Return the names of functions for whose text `does` is true, and of their direct and indirect callers."""
     texts = {f.name: "\n".join([str(f.head), *(item.text for item in f.instructions())]) for f in module.functions}
     users = {name for name, text in texts.items() if does(text)}
     calls = {name: names(text) for name, text in texts.items()}
@@ -37,7 +37,7 @@ def users(module: Module, does: Callable[[str], bool]) -> set[str]:
 
 
 def used(module: Module) -> list[Function]:
-    """Kernels and what they call, in order; all functions where there is no kernel."""
+    """Return the kernels and the functions that they reach, in order; without a kernel, all functions."""
     calls = {f.name: set().union(*(names(item.text) for item in f.instructions())) for f in module.functions}
     reachable = {f.name for f in module.functions if f.is_kernel}
     while True:

@@ -1,4 +1,4 @@
-"""A module that was read, made ready for emission with native matrices."""
+"""The lowering of a module that was read to IR that is ready for emission with native matrices, library included."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ _TYPE = re.compile(r"%\"?([^\" =]+)\"? = type ")
 
 
 def link_library(module: Module, options: LowerOptions, library: Library) -> LoweredModule:
-    """Lower a canonical module, which is rewritten in place, and return it. Raise Malformed for what cannot be
-    emitted."""
+    """Lower a canonical module in place, link it with library functions, and return the result.
+
+    Raise Malformed for code that cannot be emitted.
+    """
     subgroups.spell_barriers(module)
     functions = builtin_functions.replace_calls(module)
     odd_integers.lower(module)
@@ -50,7 +52,7 @@ def link_library(module: Module, options: LowerOptions, library: Library) -> Low
         check_count(len(trees.instances))
         units.append(library(instantiate(trees.target, trees.instances.values())))
     text = _with_library(module, units, options)
-    # Other optimisation is not safe on cooperative matrices, and makes arithmetic of bfloat again.
+    # Other optimisations are unsafe on cooperative matrices, or create arithmetic on bfloat again.
     on_values = "sroa" if options.matrices == "native" else "unroll"
     passes = "none" if options.opt_disable else on_values if users or "bfloat" in text else "O1"
     return LoweredModule(text, (), passes, extensions.needed(text, options.matrices))
@@ -69,7 +71,7 @@ def _builtin_functions(text: str, library: Library) -> typed.Unit:
 
 
 def _with_library(module: Module, units: Sequence[typed.Unit], options: LowerOptions) -> str:
-    """Return the module's text with the functions of typed ASTs, each declaration once."""
+    """Return the module's text with the functions of the units; each function is declared only once."""
     own = {function.name: function for function in module.functions}
     declared_names = {head.name for head in module.declarations} | own.keys()
     lines = str(module).split("\n")
@@ -95,7 +97,7 @@ def _renumbered(line: str, first: int) -> str:
 
 
 def _library_lines(unit: typed.Unit, options: LowerOptions, first: int) -> list[str]:
-    """Return the text of a unit's functions, without named metadata; its nodes are numbered from `first` on."""
+    """Return a unit's functions as lines of text, without named metadata; metadata nodes are numbered from `first`."""
     from ...ir.lower import lower
 
     lines = [line for line in lower(unit, options).text.split("\n") if not re.match(r"![a-zA-Z]", line)]
@@ -106,7 +108,7 @@ def _library_lines(unit: typed.Unit, options: LowerOptions, first: int) -> list[
 
 
 def _own_types(lines: list[str]) -> list[str]:
-    """Named types under names of the library's."""
+    """Return the lines with the prefix "cm." before the names of types, so that they differ from the module's."""
     types = [match[1] for line in lines if (match := _TYPE.match(line))]
     if not types:
         return lines

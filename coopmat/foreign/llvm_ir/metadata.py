@@ -1,4 +1,4 @@
-"""Metadata that LLVM's backend for SPIR-V takes at its word: of another form than it expects, it ends the process."""
+"""The check of metadata that LLVM's SPIR-V backend trusts: a form that it does not expect crashes the process."""
 
 from __future__ import annotations
 
@@ -15,8 +15,13 @@ _OPERAND = re.compile(r"!?\"[^\"]*\"|\w+(?: addrspace\(\d+\))? @\"[^\"]*\"|<[^>]
 
 
 class _Form(NamedTuple):
-    """The form of a node's operands: the first ones match `first`, all that follow match `rest`; an operand that is a
-    node has the form `linked`."""
+    """The form of a metadata node's operands.
+
+    words: a description, for messages.
+    first: patterns of the first operands.
+    rest: the pattern of all further operands.
+    linked: the form of each node that is an operand.
+    """
 
     words: str
     first: tuple[re.Pattern[str], ...]
@@ -30,7 +35,7 @@ _VALUE_OF_TYPE = re.compile(r"(?:half|bfloat|float|double|i\d+|<\d+ x \w+>) (?:u
 
 _STRINGS = _Form("strings", (), _STRING)
 _NUMBERS = _Form("numbers of type i32", (), _NUMBER)
-#: Of the functions that have it.
+#: kind of metadata attached to a function -> form of its node
 _OF_FUNCTIONS = {
     "kernel_arg_access_qual": _STRINGS,
     "kernel_arg_type_qual": _STRINGS,
@@ -40,7 +45,7 @@ _OF_FUNCTIONS = {
     "vec_type_hint": _Form("an undefined value of the type, and a number of type i32", (_VALUE_OF_TYPE, _NUMBER), None),
     "spirv.ParameterDecorations": _Form("nodes of nodes", (), _LINK, _Form("nodes of numbers", (), _LINK, _NUMBERS)),
 }
-#: Of every node that the module's own metadata of this name lists.
+#: name of the module's named metadata -> form of each node in its list
 _OF_MODULES = {
     "opencl.ocl.version": _NUMBERS,
     "opencl.used.extensions": _STRINGS,
@@ -52,8 +57,7 @@ _OF_MODULES = {
 
 
 def check(module: Module) -> None:
-    """Raise Malformed, at the function or at the module's metadata, for metadata that would end the backend's
-    process."""
+    """Raise Malformed for metadata that would crash the backend, at the function or at the module's metadata."""
     nodes = {match[1]: match[2] for line in module.rest if (match := _NODE.fullmatch(line))}
     for function in module.functions:
         for kind, node in _ATTACHED.findall(function.head.after):

@@ -1,5 +1,4 @@
-"""The removal of what optimisation leaves in canonical IR and SPIR-V lacks: choices, constants and freezes of
-matrices."""
+"""The removal of matrix IR that optimisations leave and SPIR-V lacks: selects, constants and freezes of matrices."""
 
 from __future__ import annotations
 
@@ -38,8 +37,10 @@ _CONSTANT = re.compile(
 
 
 def prepare(module: Module, matrices: str) -> None:
-    """Rewrite a module in place: selects become branches, constants become fills, a freeze becomes its operand. Where
-    `matrices` stay native, raise Malformed for operations that no instruction performs."""
+    """Rewrite a module in place: selects become branches, constants become fills, a freeze becomes its operand.
+
+    matrices: the route. If it is native, raise Malformed for layouts for which no instruction exists.
+    """
     declared = {head.name for head in module.declarations}
     storage = Storage(module.types)
     if MENTION not in str(module):
@@ -62,7 +63,7 @@ class _Preparation:
     ) -> None:
         self.matrices = matrices
         self.module, self.function, self.declared, self.addresses = module, function, declared, addresses
-        # Variables by name, and their types.
+        # variable -> its type
         self.objects = {match[1]: _type_at(match[2]) for line in module.globals if (match := _VARIABLE.match(line))}
         for item in function.instructions():
             if item.opcode == "alloca" and item.result:
@@ -82,14 +83,18 @@ class _Preparation:
         self.function.blocks[0].instructions[:0] = self.entry
 
     def by_members(self, item: Instruction) -> list[Instruction]:
-        """Bytes of an object with matrices mean nothing: its members do."""
+        """Return an instruction's replacements: offsets in bytes within objects with matrices become paths of members.
+
+        Loads, stores and copies of such objects are checked or rewritten, too. Raise Malformed if there is no such
+        path.
+        """
         if self.addresses.is_lost(item):
             raise Malformed("ir-not-supported", LOST, item.source)
         address = self.addresses.places.get(item.result or "")
         if item.opcode == "getelementptr" and address is not None and address.root != item.result:
             path = self.addresses.path(address)
             if path is None:
-                message = "an address within an object with matrices that no member starts at is not supported yet"
+                message = "an address at which no member of an object with matrices starts is not supported yet"
                 raise Malformed("ir-not-supported", message, item.source)
             indices = "".join(f", i32 {index}" for index in path[1])
             item.text = f"getelementptr {address.kind}, ptr {address.root}{indices}"
@@ -111,11 +116,14 @@ class _Preparation:
             raise Malformed("ir-not-supported", message, item.source)
 
     def with_element(self, item: Instruction, call: Call) -> list[Instruction]:
-        """A matrix is loaded from and stored to scalars: the backend wants the first one's address, not an array's."""
+        """Make a matrix load or store use a scalar's address: the backend does not accept the address of an array.
+
+        Return the instructions in its place. Raise Malformed for a packed layout on the native route.
+        """
         pointer = call.arguments[0]
         layout = call.arguments[1 if "Load" in call.name else 2].value
         if int(layout) >= Layout.PACKED and self.matrices == "native":
-            message = f"the layout {layout} (packed) has no instruction: --matrices one, lanes or scratch"
+            message = f"the layout {layout} (packed) has no instruction: use --matrices one, lanes or scratch"
             raise Malformed("ir-not-supported", message, item.source)
         kind, zeros = self.objects.get(pointer.value, ""), 1
         while kind and (members := self.addresses.storage.members(kind)):
@@ -172,14 +180,14 @@ class _Preparation:
             item.text = _CONSTANT.sub(fill, item.text)
 
     def fill(self, kind: str) -> str:
-        """A matrix of zeros, made at the start of the function; undefined ones may be zeros as well."""
+        """Return the name of a zero matrix, filled at the start of the function; also used for undefined matrices."""
         if kind not in self.fills:
             matrix = matrix_of(kind)
             assert matrix is not None
             component = LLVM_NAMES[matrix.component]
             zero = "0" if matrix.component.is_integer else "0.0"
             if component.startswith("target"):
-                # LLVM has no constants of SPIR-V's own types.
+                # LLVM has no constants of SPIR-V's own types: convert the bits.
                 name = f"{spelled('Bitcast')}_{CODE_OF[component]}_f"
                 zero = self.called(name, component, Argument("i8", "0"), "zero")
             name = f"{spelled('CompositeConstruct')}_{tag(matrix)}"
@@ -187,7 +195,7 @@ class _Preparation:
         return self.fills[kind]
 
     def called(self, name: str, kind: str, argument: Argument, result: str) -> str:
-        """Call a function at the start of the function, and declare it; return the result's name."""
+        """Emit a call of the function `name` at the entry, and declare that function; return the name of the result."""
         value = self.fresh(result)
         self.entry.append(Instruction(value, str(Call("call spir_func", kind, quoted("@", name), [argument]))))
         if name not in self.declared:
@@ -198,7 +206,7 @@ class _Preparation:
         return value
 
     def without_selects(self, block: Block) -> list[Block]:
-        """The block, split after each choice between matrices."""
+        """Return the blocks into which `block` is split, so that branches replace selects of matrices."""
         blocks, current = [], Block(block.label)
         for item in block.instructions:
             if item.opcode != "select" or MENTION not in item.text:
@@ -219,7 +227,7 @@ class _Preparation:
         return [*blocks, current]
 
     def rename_edges(self, old: str, new: str) -> None:
-        """Rename a block in the phis behind it: it ends in a block of another name after a split."""
+        """Rename an incoming block of phis: after a split, the edges come from the last block of the parts."""
         pattern = re.compile(re.escape(quoted("%", old)) + r" \]")
         for item in self.function.instructions():
             if item.opcode == "phi":

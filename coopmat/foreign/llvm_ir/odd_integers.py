@@ -1,8 +1,8 @@
-"""Integers of odd widths, in integers that SPIR-V has: of i33 in i64, of i65 in a pair of i64.
+"""The legalization of integers of odd widths: i33 in i64, i65 in a pair of i64.
 
-LLVM's optimisation makes them: the sum of a 32-bit loop counter is a multiplication in i33. A value of iN, N below 64,
-becomes one of the next width of 8, 16, 32 and 64 bits with zeros above its N bits; one of i65 to i127 becomes two
-values of i64. Widths above 64 that are whole bytes are those of vectors (`wide_integers`).
+LLVM's optimisations create them: a sum over a 32-bit loop counter becomes a multiplication of i33. An iN with N < 64
+becomes the next larger of i8, i16, i32 and i64, with zeros above bit N; i65 to i127 become two i64. Multiples of 8 bits
+above 64 occur as bit casts of vectors, and are left to `wide_integers`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MUL_HI = "_Z6mul_himm"
 
 
 def lower(module: Module) -> None:
-    """Rewrite a module in place. Raise Malformed for an instruction on such integers that has no lowering."""
+    """Legalize a module in place. Raise Malformed for an instruction on such integers that has no lowering."""
     uses_mul_hi = False
     for function in module.functions:
         if any(is_odd(int(n)) for item in function.instructions() for n in _ODD.findall(item.text)):
@@ -48,7 +48,7 @@ def lower(module: Module) -> None:
 
 
 def is_odd(width: int) -> bool:
-    """Return whether values of this width are lowered here."""
+    """Return whether this module legalizes values of this width."""
     return (width < 64 and width not in _LEGAL) or (64 < width < 128 and width % 8 != 0)
 
 
@@ -58,13 +58,13 @@ def _width(kind: str) -> int:
 
 
 def _carrier(width: int) -> int:
-    """Return the width of the integers that hold one of `width` bits."""
+    """Return the width in bits of the legal integer type that holds a value of `width` bits."""
     return next((legal for legal in _LEGAL if width <= legal), 64)
 
 
 @dataclass(slots=True)
 class _Pair:
-    """The lower and upper 64 bits of a wider integer."""
+    """The lower and upper 64 bits of a wider integer, as names or constants."""
 
     low: str
     high: str
@@ -80,7 +80,7 @@ class _Lowering:
         self.uses_mul_hi = False
 
     def run(self) -> bool:
-        """Return whether `mul_hi` is called."""
+        """Legalize the function, and return whether it now calls `mul_hi`."""
         for block in reverse_postorder(self.function):
             self.out = []
             for self.item in block.instructions:
@@ -102,7 +102,7 @@ class _Lowering:
         return name
 
     def masked(self, width: int, text: str) -> None:
-        """Emit the instruction's result: `text` without the bits above `width`."""
+        """Emit `text` and a mask that clears the bits above `width`; the masked value is the instruction's result."""
         value = self.emit(text)
         self.emit(f"and i{_carrier(width)} {value}, {(1 << width) - 1}", self.item.result)
 
@@ -112,7 +112,7 @@ class _Lowering:
         return Malformed("ir-not-supported", message, self.item.source)
 
     def arguments(self) -> tuple[int, list[str]]:
-        """Return the width of the operands, and the operands as values of their carrier."""
+        """Return the width of the operands in bits, and the operands as values of the carrier type."""
         first, *others = operands(self.item.text.split(", !")[0])
         argument = parse_argument(tokens(first.split(None, 1)[1] if self.item.opcode == "icmp" else first))
         width = _width(argument.type)
@@ -122,15 +122,15 @@ class _Lowering:
 
     @staticmethod
     def value(width: int, text: str) -> str:
-        """Return an operand as it is written: a constant without the bits above `width`."""
+        """Return an operand; the bits above `width` of a constant are cleared."""
         return str(int(text) & ((1 << width) - 1)) if re.fullmatch(r"-?\d+", text) else text
 
     def signed(self, width: int, value: str) -> str:
-        """Return a value of the carrier with the sign in the bits above `width`."""
+        """Emit the sign extension of a value in its carrier; return its name."""
         kind, by = f"i{_carrier(width)}", _carrier(width) - width
         return self.emit(f"ashr {kind} {self.emit(f'shl {kind} {value}, {by}')}, {by}")
 
-    # --- one integer
+    # --- integers in one carrier
 
     def narrow(self) -> None:
         opcode = self.item.opcode
@@ -187,7 +187,7 @@ class _Lowering:
             self.emit(text, self.item.result)
 
     def retype(self) -> None:
-        """Change the types and constants of an instruction that moves values."""
+        """Change the types and constants of an instruction that only moves values."""
         widths = {int(n) for n in _ODD.findall(self.item.text) if is_odd(int(n))}
         if len(widths) != 1:
             raise self.refuse()
@@ -198,7 +198,7 @@ class _Lowering:
             text = re.sub(r"\[ (-\d+),", lambda m: f"[ {self.value(width, m[1])},", text)
         self.out.append(Instruction(self.item.result, re.sub(rf"\b{kind}\b", carrier, text), self.item.source))
 
-    # --- pairs of integers
+    # --- integers in pairs
 
     def wide(self, width: int) -> None:
         match = _CAST.fullmatch(self.item.text)

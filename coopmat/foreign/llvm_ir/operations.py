@@ -1,8 +1,8 @@
-"""The matrix operations of all dialects as rows: how their names are read, what they take.
+"""The table of matrix operations of all dialects: how their names are read, and which operands they take.
 
-An instruction is named as in SPIR-V, whatever the dialect; `Binary...`, `ScalarNeg` and the like, which leave the
-class of the component to the type, become the instruction for that class. Sources: the OpenCL RFC's text (rfc), tests
-of the Clang implementation under review (clang).
+In every dialect, an operation is named after its SPIR-V instruction. Names such as `Binary...` and `ScalarNeg` leave
+the class of the components, integer or floating point, to the type. They are read as the instruction for that class.
+Sources: the text of the OpenCL RFC (rfc), tests of the Clang implementation under review (clang).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...matrices.variants import (
 )
 from .text import Malformed
 
-# SPIR-V's own types of 8-bit floating point, by their encodings (OpTypeFloat, opcode 22): LLVM has none.
+# LLVM has no 8-bit floating-point types: SPIR-V's target types with their encodings (OpTypeFloat, opcode 22).
 _SMALL_FLOAT = 'target("spirv.Type", target("spirv.Literal", 8), target("spirv.Literal", {}), 22, 1, 1)'
 SMALL_FLOATS = {
     _SMALL_FLOAT.format(component.encoding.number): component
@@ -32,7 +32,7 @@ _COMPONENT = "|".join(("[^,()]+", *map(re.escape, SMALL_FLOATS)))
 TYPE = re.compile(rf'target\("spirv\.CooperativeMatrixKHR", ({_COMPONENT}), (\d+), (\d+), (\d+), (\d+)\)')
 MENTION = '"spirv.CooperativeMatrixKHR"'
 
-# LLVM's component types, which have no sign: integers count as signed, and operations say what they are.
+# LLVM's component type -> ours; LLVM's integers have no sign: they count as signed, and operations state the sign
 COMPONENTS = {
     "half": COMPONENT_TYPES["f16"],
     "bfloat": COMPONENT_TYPES["bf16"],
@@ -42,7 +42,7 @@ COMPONENTS = {
     **SMALL_FLOATS,
 }
 LLVM_NAMES = {component: name for name, component in COMPONENTS.items()}
-# Itanium's codes, with the unsigned ones that stand for the same type here.
+# Itanium's code -> LLVM type; signed and unsigned types are the same LLVM type
 CODES = {"Dh": "half", "DF16b": "bfloat", "f": "float", "d": "double"}
 CODES |= {"c": "i8", "a": "i8", "h": "i8", "s": "i16", "t": "i16", "i": "i32", "j": "i32", "l": "i64", "m": "i64"}
 CODE_OF = {"half": "Dh", "bfloat": "DF16b", "float": "f", "double": "d", "i8": "c", "i16": "s", "i32": "i", "i64": "l"}
@@ -51,13 +51,15 @@ CODES |= {CODE_OF[name]: name for name in SMALL_FLOATS}
 
 
 def stored_type(component: ComponentType) -> str:
-    """Return LLVM's type of a component in memory in the names of loads and stores: the backend takes bfloat16 for a
-    byte."""
+    """Return the LLVM type of a component in memory, as in names of loads and stores.
+
+    For bfloat16 and smaller floats this is an integer, since the backend would treat bfloat16 as a byte.
+    """
     return LLVM_NAMES[component] if component.encoding is None else f"i{component.bits}"
 
 
 def matrix_of(text: str, line: str = "") -> MatrixType | None:
-    """The matrix that a canonical type is; None for other types. Malformed: parameters that no matrix has."""
+    """Return the matrix type of a canonical type, or None for other types. Raise Malformed for invalid parameters."""
     match = TYPE.fullmatch(text)
     if match is None:
         return None
@@ -76,20 +78,22 @@ def matrix_of(text: str, line: str = "") -> MatrixType | None:
 
 
 def type_text(matrix: MatrixType) -> str:
-    """The canonical type."""
+    """Return the canonical LLVM type of a matrix."""
     shape = f"{matrix.scope}, {matrix.rows}, {matrix.columns}, {int(matrix.use)}"
     return f'target("spirv.CooperativeMatrixKHR", {LLVM_NAMES[matrix.component]}, {shape})'
 
 
 def tag(matrix: MatrixType) -> str:
-    """Return the code of a matrix type, such as `mDh16x16A`, or `mDh16x16AW` for the scope of a work-group, which
-    distinguishes declarations for different types."""
+    """Return the code of a matrix type that names contain, such as `mDh16x16A`; work-group scope has a final W.
+
+    The code distinguishes declarations of an operation for different types.
+    """
     code = CODE_OF[LLVM_NAMES[matrix.component]]
     return f"m{code}{matrix.rows}x{matrix.columns}{'ABC'[matrix.use]}{'W' * matrix.of_work_group}"
 
 
 def tagged(text: str) -> MatrixType | None:
-    """The matrix that a tag is of; None for other text, as older names of component accesses have."""
+    """Return the matrix type of a tag; None for other text, which older names of component accesses have."""
     match = _TAG.fullmatch(text)
     rows, columns = (int(match[2]), int(match[3])) if match and len(match[2] + match[3]) < 12 else (0, 0)
     if match is None or not (1 <= rows <= MAX_DIMENSION and 1 <= columns <= MAX_DIMENSION):
@@ -99,13 +103,18 @@ def tagged(text: str) -> MatrixType | None:
 
 
 def spelled(instruction: str) -> str:
-    """The name of the function for an instruction, as Itanium writes a name without parameters."""
+    """Return the name of an instruction's function, mangled like a name without parameters by Itanium's rules."""
     return f"_Z{len(instruction) + 8}__spirv_{instruction}"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`kind` says what an instruction takes; `integers` whether its operands (for conversions: from, to) are."""
+    """An instruction that operates on matrices.
+
+    kind: which operands and result the instruction has.
+    integers: whether the operand's components (for a conversion: the source's and the result's) are integers.
+    signed: whether integers are signed.
+    """
 
     instruction: str
     kind: str
@@ -138,12 +147,12 @@ ROWS = {
         Row("CooperativeMatrixConvertUseEXT", "change"),
         Row("CompositeExtract", "extract"),
         Row("CompositeInsert", "insert"),
-        # Not in the canonical form: a fill and a multiplication.
+        # Not canonical: becomes a fill and a multiplication.
         Row("ScalarMultiply", "scale"),
     )
 }
 
-# Words of other dialects: the instruction for floating point and the one for integers.
+# name in another dialect -> (instruction for floating point, instruction for integers)
 ALIASES = {
     **{f"CooperativeMatrixBinary{op}": (f"F{op}", f"I{op}") for op in ("Add", "Sub", "Mul")},
     "CooperativeMatrixBinaryDiv": ("FDiv", "SDiv"),
@@ -172,10 +181,10 @@ _CODE = r"DF16b|Dh|u11floate4m3_t|u11floate5m2_t|[fdcahstijlm]"
 TAG = rf"m(?:{_CODE})\d+x\d+[ABC]W?"
 _TAG = re.compile(rf"m({_CODE})(\d+)x(\d+)([ABC])(W?)")
 _CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)(_use|_transposed)?_m\w+")
-# How many matrices a map takes, or how a reduction goes, and the function, which is the program's.
+# The groups: the number of matrices of a map, or the kind of a reduction; the name of the module's function.
 _MAP = re.compile(rf"__cm_(map)_(\d+)_{TAG}_(.+)")
 _REDUCTION = re.compile(rf"__cm_(reduce)_(\d)_{TAG}_{TAG}_(.+)")
-# A word with what it gives, and of a conversion how it rounds, as translators of SPIR-V put it into the name:
+# The word, the result type and, for a conversion, the rounding mode, as SPIR-V translators write them into names:
 # `ConvertFToU_RPU3AS144__spirv_CooperativeMatrixKHR__uchar_3_8_8_2_sat_rtp`.
 _WITH_RESULT = re.compile(r"([A-Za-z]+)(?:_R.*?)?(_sat)?(_rt[eznp])?(_sat)?", re.DOTALL)
 _UNIQUE = re.compile(r"\.\d+$")
@@ -184,10 +193,16 @@ _POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The parts of an operation's name: the word for the instruction; the pointee where the name states one, as (count,
-    LLVM type); for a conversion, its saturation and rounding, such as `_sat_rte`, and `_use` or `_transposed` where it
-    changes that; for an access to a component, the matrix type; for a map or a reduction, the number of matrices or the
-    kind, and the function."""
+    """The parts of an operation's name.
+
+    word: the word for the instruction.
+    pointee: (count, LLVM type), if the name of a load or store states the pointee.
+    mode: for a conversion, its saturation and rounding, such as `_sat_rte`.
+    matrix: for an access to a component, the matrix type.
+    change: `_use` or `_transposed`, if a conversion changes these.
+    number: the number of matrices of a map, or the kind of a reduction.
+    function: the function of a map or reduction.
+    """
 
     word: str
     pointee: tuple[int, str] | None = None
@@ -198,7 +213,7 @@ class Spelling:
     function: str = ""
 
     def row(self, component: ComponentType | None) -> Row | None:
-        """The instruction, which may depend on the class of the components."""
+        """Return the row of the instruction, which may depend on the component's class; None if there is none."""
         pair = _WORDS.get(self.word)
         if pair is None:
             return None
@@ -206,7 +221,7 @@ class Spelling:
 
 
 def read_name(name: str) -> Spelling | None:
-    """Return the parts of an operation's name; None where it is no matrix operation of any dialect."""
+    """Return the parts of an operation's name; None if no dialect has such a matrix operation."""
     if with_function := _MAP.fullmatch(name) or _REDUCTION.fullmatch(name):
         return Spelling(with_function[1], number=int(with_function[2]), function=with_function[3])
     name = _UNIQUE.sub("", name)
@@ -229,7 +244,7 @@ def read_name(name: str) -> Spelling | None:
 
 
 def _of_word(word: str, pointee: tuple[int, str] | None) -> Spelling | None:
-    """Return the spelling of a mangled name: the instruction's word, perhaps with the result's type behind it."""
+    """Return the spelling of a mangled name; `word` is the instruction's, perhaps with the result type; else None."""
     match = _WITH_RESULT.fullmatch(word)
     if match is not None and match[1] in _WORDS:
         mode = ("_sat" if match[2] or match[4] else "") + (match[3] or "")

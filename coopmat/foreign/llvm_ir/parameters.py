@@ -1,7 +1,7 @@
-"""The types that pointer parameters point to, where the IR does not state them: the types that all callers pass.
+"""The inference of the types of objects that pointer parameters point to, from the arguments of all callers.
 
-LLVM's pointers have no types, and optimisation counts bytes of objects whose matrices have another size when they are
-lowered. `byref` says what a parameter points to; front ends other than ours leave it out.
+LLVM's pointers are opaque, and optimisations use offsets in bytes, which are wrong for lowered matrices. `byref` states
+the type of a parameter's object, but only our own front end writes it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from .text import Function, Module, operands, parse_call
 _SAID = re.compile(r"\b(?:byref|sret|byval)\(")
 _LOCAL = re.compile(r"\b(?:internal|private)\b")
 
-# Of a parameter: no object with matrices; or anything.
+# The type of a parameter's object: PLAIN for any type without matrices, or UNKNOWN.
 PLAIN, UNKNOWN = "plain", ""
 
 
 def state(module: Module, storage: Storage) -> dict[str, set[str]]:
-    """Add `byref` in place, to parameters that point to objects with matrices. Return by function the parameters that
-    point to other objects."""
+    """Add `byref` in place to parameters that point to objects with matrices.
+
+    Return function name -> parameters that point to objects without matrices. Set `storage.mixed`.
+    """
     storage.mixed = any(storage.is_mixed(kind) for kind in _variables(module))
     functions = {function.name: function for function in module.functions}
     kinds: dict[tuple[str, int], str] = {}
@@ -47,8 +49,10 @@ def _variables(module: Module) -> Iterator[str]:
 
 
 def _unsaid(function: Function) -> list[int]:
-    """The parameters that are pointers to private memory, and do not say to what. Callers from elsewhere may pass
-    anything."""
+    """Return the indices of pointers to private memory without a type attribute.
+
+    For a function with external linkage, return none: callers outside of the module may pass anything.
+    """
     if not _LOCAL.search(function.head.before):
         return []
     arguments = enumerate(function.head.arguments)
@@ -58,7 +62,7 @@ def _unsaid(function: Function) -> list[int]:
 def _pass_on(
     function: Function, functions: dict[str, Function], kinds: dict[tuple[str, int], str], addresses: Addresses
 ) -> None:
-    """Record the types that a function's calls imply for their callees' parameters."""
+    """Record, for each call in a function, the types of the objects that the arguments point to."""
     for item in function.instructions():
         call = parse_call(item.text) if "call" in item.text else None
         if call is None or call.name not in functions:
@@ -74,7 +78,7 @@ def _pass_on(
 
 
 def _both(first: str, second: str, storage: Storage) -> str:
-    """The type that starts at the addresses of both."""
+    """Return the type of an object that begins at both addresses; UNKNOWN if there is none."""
     if PLAIN in (first, second) or UNKNOWN in (first, second):
         return first if first == second else UNKNOWN
     others = list(_starts(second, storage))
@@ -82,7 +86,7 @@ def _both(first: str, second: str, storage: Storage) -> str:
 
 
 def _starts(kind: str, storage: Storage) -> Iterator[str]:
-    """A type, what it starts with, what that starts with."""
+    """Yield a type, its first member's type, that type's first member's type, and so on, while these carry matrices."""
     while kind and storage.carries(kind):
         yield kind
         members = storage.members(kind)
@@ -94,7 +98,7 @@ def _callers_first(module: Module, functions: dict[str, Function]) -> list[Funct
     calls = {function.name: _called(function, functions) for function in module.functions}
 
     def visit(name: str, above: frozenset[str]) -> None:
-        # A cycle, which OpenCL does not have, has no order.
+        # OpenCL forbids recursion; a cycle gets an arbitrary order.
         if name not in ordered and name not in above:
             for called in calls[name]:
                 visit(called, above | {name})

@@ -1,4 +1,4 @@
-"""The lines in a user's text that lines of LLVM's print of it come from."""
+"""The search for a line of the user's text that corresponds to a line of LLVM's print."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ _NAMES = re.compile(r"[%@](?:\"[^\"]*\"|[-\w.$]+)")
 
 
 def find_place(source: str, name: str, line: str) -> Span | None:
-    """The instruction that stands at the same place of the same function; else the source's line that reads the same
-    but for blanks; else but for the names of values; else the head of the function, or the first line that names it.
-    None where there is no such line."""
+    """Return the span of the line in `source` that corresponds to a line of LLVM's print; None if there is none.
+
+    The first of these that exists is returned: the instruction at the same position of the same function; a line that
+    is equal but for blanks; a line that is equal but for the names of values; the definition of the metadata node; the
+    head of the function; the first line that mentions the line's first global name.
+    """
     text_without_blanks = _squeezed(line)
     if not text_without_blanks:
         return None
@@ -41,7 +44,7 @@ def find_place(source: str, name: str, line: str) -> Span | None:
 
 
 def _in_function(lines: list[str], line: Line) -> int | None:
-    """The number of the line, where the source's function has the same instructions, one a line."""
+    """Return the number of the line with the same position, if the source's function has one instruction a line."""
     start = next((n for n, text in enumerate(lines) if _defines(text, line.function)), None)
     if start is None:
         return None
@@ -69,7 +72,7 @@ def _opcode(text: str) -> str:
 
 
 def span_of_line(name: str, number: int, text: str) -> Span:
-    """Return the span of a line without the blanks around it."""
+    """Return the span of a line without leading and trailing blanks."""
     start = len(text) - len(text.lstrip())
     return Span(name, number, start + 1, number, max(len(text.rstrip()), start) + 1)
 
@@ -79,5 +82,5 @@ def _squeezed(line: str) -> str:
 
 
 def _nameless(line: str) -> str:
-    # LLVM's print says an alignment where the text did not.
+    # LLVM prints an alignment even if the source has none.
     return re.sub(r"%(?:\"[^\"]*\"|[-\w.$]+)", "%", re.sub(r",align\d+", "", _squeezed(line)))

@@ -1,4 +1,4 @@
-"""Conversions of scalars to component types, and constants of these types."""
+"""Conversions of scalars to component types, and integer constants of these types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .operations import COMPONENTS
 
 
 def cast(source: str, target: str) -> str:
-    """Return the instruction that converts between two different scalar types; integers count as signed."""
+    """Return the opcode that converts between two different scalar types; integers are signed."""
     integers = (source[0] == "i", target[0] == "i")
     wider = COMPONENTS[target].bits > COMPONENTS[source].bits
     if integers == (True, True):
@@ -19,14 +19,14 @@ def cast(source: str, target: str) -> str:
 
 
 def integer_constant(value: int, component: str) -> str:
-    """Return an integer as a constant of a component type."""
+    """Return an integer as LLVM prints a constant of a component type; integers wrap, floats are rounded."""
     if component[0] == "i":
         bits = int(component[1:])
         wrapped = value % (1 << bits)
         return str(wrapped - (1 << bits) if wrapped >> (bits - 1) else wrapped)
     number = float(value)
     if component in ("half", "bfloat"):
-        # To the nearest of the type; out of range is infinite.
+        # Round to nearest; values out of range become infinite.
         number = _rounded(number, component)
     elif component == "float":
         number = struct.unpack("f", struct.pack("f", number))[0]

@@ -1,4 +1,4 @@
-"""Types that have matrices in them: which they are, and where LLVM takes their members to be."""
+"""The layout of types that contain matrices, as LLVM assumes it: members, offsets, sizes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ _NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 
 @dataclass(slots=True)
 class Storage:
-    """`types` are the module's named types. Sizes and alignments are in bytes, by the rules of SPIR-V's data layout."""
+    """Queries about types; sizes and alignments are in bytes, by the rules of SPIR-V's data layout.
+
+    types: name of a named type -> its body.
+    mixed: whether a variable of the module contains matrices and other members (see `parameters`).
+    """
 
     types: dict[str, str]
-    # Whether the module has objects with matrices and other members beside them: see `parameters`.
+    # Set by `parameters.state`.
     mixed: bool = False
     _opaque: dict[str, tuple[int, int]] = field(default_factory=dict)
     _carrying: dict[str, bool] = field(default_factory=dict)
@@ -39,7 +43,7 @@ class Storage:
         )
 
     def opaque_layout(self, text: str) -> tuple[int, int]:
-        """Size and alignment of a type, where a matrix is what LLVM takes it for: eight bytes."""
+        """Return the size and alignment of a type as LLVM assumes them: a matrix has 8 bytes."""
         layout = self._opaque.get(text)
         if layout is None:
             layout = (8, 8) if TYPE.fullmatch(text) else _layout(text, self.types, self.opaque_layout)
@@ -47,7 +51,7 @@ class Storage:
         return layout
 
     def members(self, text: str) -> list[tuple[str, int]]:
-        """Types and offsets (in `opaque_layout`) of what is in a record or array; of an array at most its first."""
+        """Return (type, offset in `opaque_layout`) of a struct's members, or of an array's first element, if any."""
         body = self.types.get(text, text)
         sequence = re.fullmatch(r"\[(\d+) x (.*)\]", body, re.DOTALL)
         if sequence:
@@ -84,7 +88,7 @@ def _layout(text: str, types: Mapping[str, str], of: Layout) -> tuple[int, int]:
 
 
 def _placed(members: str, packed: bool, of: Layout) -> tuple[list[tuple[str, int]], int, int]:
-    """A record's members with their offsets, its size and alignment."""
+    """Return (type, offset) of a struct's members, and the struct's size and alignment."""
     members_at, size, most = [], 0, 1
     for words in split(tokens(members)):
         kind = "".join(words)

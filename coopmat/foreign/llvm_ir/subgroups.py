@@ -1,4 +1,4 @@
-"""Barriers of subgroups, in the words that LLVM's backend knows."""
+"""Subgroup barriers, spelled as the SPIR-V instruction that LLVM's backend knows."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ _SUBGROUP = 3  # SPIR-V's scope
 CONTROL_BARRIER = "_Z22__spirv_ControlBarrierjjj"
 _NAMED_BARRIER = re.compile(r"_Z17sub_group_barrierj(?:12memory_scope)?")
 _NUMBER = re.compile(r"\d{1,9}")
-# The bits of cl_mem_fence_flags (local 1, global 2, image 4) and SPIR-V's memory classes; the order; SPIR-V's numbers
-# of the scopes work_item, work_group, device, all_svm_devices, sub_group.
+# (bit of cl_mem_fence_flags: local 1, global 2, image 4; SPIR-V's memory class); SPIR-V's memory order;
+# SPIR-V's scopes, indexed by OpenCL C's work_item, work_group, device, all_svm_devices, sub_group.
 _MEMORY_CLASSES = ((1, 0x100), (2, 0x200), (4, 0x800))
 _SEQUENTIAL = 0x10
 _SCOPES = (4, 2, 1, 0, 3)
 
 
 def spell_barriers(module: Module) -> None:
-    """Replace calls of `sub_group_barrier` in place by the instruction's name, which LLVM's backend knows. Calls whose
-    flags are not constant remain."""
+    """Replace calls of `sub_group_barrier` in place by calls named after OpControlBarrier.
+
+    Calls whose flags or scope are not constant remain.
+    """
     has_barrier = False
     for function in module.functions:
         for item in function.instructions():

@@ -1,7 +1,7 @@
 """The check that a device supports the matrix types and multiply-adds of a canonical module, for the native route.
 
-As `coopmat.analysis.target_check` does it for OpenCL C. LLVM's integers have no sign, so that types are named as
-signed; a multiply-add's mask says what counts.
+`coopmat.analysis.target_check` checks OpenCL C in the same way. LLVM's integers have no sign, so that messages name
+types as signed; the operands of a multiply-add state the signs.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from .text import Call, Function, Module, parse_call
 
 _NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 
-# Where the stride stands.
+# operation -> index of the stride among its operands
 _STRIDES = {"CooperativeMatrixLoadKHR": 2, "CooperativeMatrixStoreKHR": 3}
 _LAYOUTS = ("0", "1")
-# Takes a code, a message with notes, and the line.
+# Parameters: code, message with notes, line.
 Tell = Callable[[str, Message, str], None]
 
 
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
-    """Report unsupported types and multiply-adds of kernels and what they call, or of all functions where there is no
-    kernel; each once."""
+    """Report each unsupported type and multiply-add once, in kernels and the functions that they reach.
+
+    In a module without kernels, check all functions.
+    """
     _Check(module, supported, device, tell).run()
 
 
 def check_strides(module: Module, rules: MemoryRules, device: str, tell: Tell) -> None:
-    """Constant strides in memory that instructions read."""
+    """Report constant strides of loads and stores that are not a multiple of what the device requires."""
     for function in kernels.used(module):
         for item in function.instructions():
             call = parse_call(item.text) if "CooperativeMatrix" in item.text else None
@@ -46,7 +48,7 @@ def check_strides(module: Module, rules: MemoryRules, device: str, tell: Tell) -
             if matrix is None or layout.value not in _LAYOUTS or not re.fullmatch(r"\d+", place.value):
                 continue
             count, element = spelling.pointee or (1, stored_type(matrix.component))
-            # A vector of three takes the room of four.
+            # A vector of three components has the size of four.
             size = COMPONENTS[element].size * (4 if count == 3 else count)
             if int(place.value) * size % rules.multiple(matrix.component):
                 stride = int(place.value) * size // matrix.component.size
@@ -81,7 +83,7 @@ class _Check:
             self.type(matrix, line)
 
     def mentioned(self, text: str, visited_types: set[str]) -> Iterator[MatrixType]:
-        """The matrix types in a text, and in the types that it names."""
+        """Yield the matrix types in a text, and in the named types that the text refers to."""
         if MENTION in text:
             for match in TYPE_TEXT.finditer(text):
                 matrix = matrix_of(match[0])
@@ -106,7 +108,7 @@ class _Check:
         if call is None or spelling is None or spelling.word != "CooperativeMatrixMulAddKHR":
             return
         a, b, c = (m for m in (matrix_of(argument.type) for argument in call.arguments) if m is not None)
-        # Of types that it does not have there is nothing more to tell.
+        # An unsupported type was reported already.
         if not all(self.type(matrix, line) for matrix in (a, b, c)):
             return
         mask = int(call.arguments[3].value) & 31 if c.component.is_integer else 0

@@ -1,7 +1,7 @@
-"""LLVM IR as LLVM prints it, taken apart as far as the dialects need: lines, types, calls, operands.
+"""A parser of LLVM IR as LLVM prints it, as detailed as the dialects need: lines, types, calls, operands.
 
-What comes in has been read and printed by LLVM, so an instruction is one line (a switch is joined to one) and
-every operand stands behind its type. `Malformed` says what is not understood, and in which line of that print.
+The text has been read and printed by LLVM: an instruction is one line (a switch is joined into one), and each operand
+follows its type. `Malformed` is raised for text that the parser does not understand.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from dataclasses import dataclass, field
 
 
 class Malformed(Exception):
-    """The error for text that the dialects cannot read. `line` is the instruction's text, by which a caller finds its
-    place."""
+    """The error for text that a dialect cannot represent or that is invalid.
+
+    code, message: those of the diagnostic.
+    line: the instruction's text, from which a caller determines the place.
+    """
 
     def __init__(self, code: str, message: str, line: str = "") -> None:
         super().__init__(message)
@@ -22,7 +25,7 @@ class Malformed(Exception):
 
 
 class Line(str):
-    """An instruction as it was read: the `ordinal`-th, from 0, of the function with this name."""
+    """The text of an instruction as it was read: instruction number `ordinal`, from 0, of the function `function`."""
 
     def __new__(cls, text: str, function: str, ordinal: int) -> Line:
         line = super().__new__(cls, text)
@@ -56,7 +59,7 @@ def tokens(text: str) -> list[str]:
 
 
 def group_end(words: list[str], at: int) -> int:
-    """Return the index of the word behind the bracket that closes the one at `at`. Raise Malformed where none does."""
+    """Return the index of the token behind the bracket that closes the one at `at`. Raise Malformed if none does."""
     depth = 0
     for n in range(at, len(words)):
         if words[n] in _OPENING:
@@ -65,7 +68,7 @@ def group_end(words: list[str], at: int) -> int:
             depth -= 1
             if depth == 0:
                 return n + 1
-    raise Malformed("ir-syntax", "a bracket does not close", "".join(words))
+    raise Malformed("ir-syntax", "expected a closing bracket", "".join(words))
 
 
 def skip_blanks(words: list[str], at: int) -> int:
@@ -75,10 +78,10 @@ def skip_blanks(words: list[str], at: int) -> int:
 
 
 def type_end(words: list[str], at: int) -> int:
-    """Return the index of the word behind the type that starts at `at`. Raise Malformed where there is none."""
+    """Return the index of the token behind the type at index `at`. Raise Malformed for other tokens."""
     word = words[at] if at < len(words) else ""
     if not _TYPE_WORD.fullmatch(word):
-        raise Malformed("ir-syntax", f"a type is expected where '{word}' stands", "".join(words))
+        raise Malformed("ir-syntax", f"expected a type, not '{word}'", "".join(words))
     if word in _OPENING:
         return group_end(words, at)
     if word == "target":
@@ -90,7 +93,7 @@ def type_end(words: list[str], at: int) -> int:
 
 
 def split(words: list[str]) -> list[list[str]]:
-    """Split words at the commas outside brackets, without the blanks around the parts."""
+    """Split tokens at commas outside of brackets; strip blanks, and leave out empty parts."""
     parts: list[list[str]] = [[]]
     depth = 0
     for word in words:
@@ -108,7 +111,7 @@ def _stripped(words: list[str]) -> list[str]:
 
 @dataclass(slots=True)
 class Argument:
-    """`value` is empty in a declaration."""
+    """An operand or a parameter; `value` is empty in a declaration."""
 
     type: str
     value: str = ""
@@ -119,7 +122,7 @@ class Argument:
 
 
 def parse_argument(words: list[str]) -> Argument:
-    """A type, attributes and a value."""
+    """Parse a type, attributes and a value."""
     if words == ["..."]:
         return Argument("...")
     end = type_end(words, 0)
@@ -137,7 +140,12 @@ def parse_argument(words: list[str]) -> Argument:
 
 @dataclass(slots=True)
 class Call:
-    """`before` is what stands before the result's type (tail, flags, convention), `after` what is behind operands."""
+    """A call, or the head of a function.
+
+    before: the text before the result type (define, tail, flags, calling convention).
+    callee: the name with its sigil, or a pointer value.
+    after: the text behind the parentheses.
+    """
 
     before: str
     type: str
@@ -151,7 +159,7 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The callee's, without sigil and quotes; empty for a pointer."""
+        """The name of the callee without sigil and quotes; empty for an indirect call."""
         return unquoted(self.callee) if self.callee.startswith("@") else ""
 
 
@@ -164,7 +172,7 @@ def quoted(sigil: str, name: str) -> str:
 
 
 class Names:
-    """New names for a function's values, beside those that it has."""
+    """A source of new names for values of a function, different from its present names."""
 
     def __init__(self, function: Function) -> None:
         self._names = {item.result for item in function.instructions()} | {f"%{b.label}" for b in function.blocks}
@@ -172,7 +180,7 @@ class Names:
         self._numbers: Counter[str] = Counter()
 
     def fresh(self, base: str) -> str:
-        """`wanted`, or with a number behind it."""
+        """Return a new name, with a sigil: `base`, or if that is taken, `base` with a number."""
         name = quoted("%", base)
         while name in self._names:
             self._numbers[base] += 1
@@ -185,12 +193,12 @@ _IS_CALL = re.compile(r"(?:(?:tail|musttail|notail) )?call\b")
 
 
 def parse_call(text: str) -> Call | None:
-    """A call instruction, without its result; None for other instructions."""
+    """Return the call of an instruction's text without its result; None for other instructions."""
     return parse_head(text) if _IS_CALL.match(text) else None
 
 
 def parse_head(text: str) -> Call | None:
-    """A call, or the head of a function: words, the result's type, the name, the parameters."""
+    """Parse a call, or the head of a function; return None for other text."""
     words = tokens(text)
     at = 0
     while at < len(words) and not _TYPE_WORD.fullmatch(words[at]):
@@ -202,7 +210,7 @@ def parse_head(text: str) -> Call | None:
     end = type_end(words, at)
     name = skip_blanks(words, end)
     if name < len(words) and words[name] == "(":
-        # A function type, of a variadic function: the result's type and the parameters'.
+        # The callee is variadic: the text contains the function type.
         end = group_end(words, name)
         name = skip_blanks(words, end)
     if name < len(words) and words[name] == "addrspace":
@@ -217,8 +225,12 @@ def parse_head(text: str) -> Call | None:
 
 @dataclass(slots=True)
 class Instruction:
-    """`result` is the value's name with its sigil, or None; `text` the rest of the line; `source` as it was read, a
-    `Line` where it was."""
+    """An instruction.
+
+    result: the name of the value with its sigil, or None.
+    text: the text behind `result =`, or the whole text.
+    source: the text as it was read, a `Line` if it comes from the input.
+    """
 
     result: str | None
     text: str
@@ -234,7 +246,7 @@ class Instruction:
 
 @dataclass(slots=True)
 class Block:
-    """`label` is without sigil and quotes."""
+    """A basic block; `label` has no sigil and no quotes."""
 
     label: str
     instructions: list[Instruction] = field(default_factory=list)
@@ -267,7 +279,11 @@ class Function:
 
 @dataclass(slots=True)
 class Module:
-    """`types` are the bodies of named types; `rest` is whatever else stands at module scope, in order."""
+    """A module.
+
+    types: name of a named type -> its body.
+    rest: all other lines at module scope (attributes, metadata), in order.
+    """
 
     types: dict[str, str] = field(default_factory=dict)
     globals: list[str] = field(default_factory=list)
@@ -283,7 +299,7 @@ class Module:
         return "\n".join([*parts, *self.rest, ""])
 
     def map_text(self, change: Callable[[str], str]) -> None:
-        """Applies `change` to every piece of text: for types, which may stand anywhere."""
+        """Apply `change` to each text of the module that may contain types."""
         self.types = {name: change(body) for name, body in self.types.items()}
         self.globals = [change(line) for line in self.globals]
         for head in (*(function.head for function in self.functions), *self.declarations):
@@ -304,7 +320,7 @@ _TYPE_DEFINITION = re.compile(r"(%(?:\"[^\"]*\"|[-\w.$]+)) = type (.*)")
 
 
 def parse_module(text: str) -> Module:
-    """LLVM's own print of a module. Raises Malformed."""
+    """Parse a module as LLVM prints it. Raises Malformed."""
     module = Module()
     lines = iter(text.split("\n"))
     for raw in lines:
@@ -334,7 +350,7 @@ def without_comment(line: str) -> str:
 def _head(line: str) -> Call:
     head = parse_head(line)
     if head is None:
-        raise Malformed("ir-syntax", "this head of a function is not understood", line)
+        raise Malformed("ir-syntax", "cannot parse this function's declaration", line)
     return head
 
 
@@ -374,7 +390,7 @@ def _append(block: Block, text: str, lines: Iterator[str]) -> None:
 
 
 def _first_label(head: Call) -> str:
-    """The number of an entry block that has no label: behind the unnamed parameters'."""
+    """Return the label of an entry block without a label: numbers continue from the unnamed parameters."""
     return str(sum(bool(re.fullmatch(r"%\d+", argument.value)) for argument in head.arguments))
 
 
@@ -383,7 +399,7 @@ _STRING_OR_NUMBER = re.compile(r"\"[^\"]*\"|%(\d+)\b")
 
 
 def _name_values(function: Function) -> None:
-    """Name unnamed values and blocks: numbers would have to stay in order when instructions are added and removed."""
+    """Name unnamed values and blocks: numbers would have to stay consecutive when instructions are added or removed."""
     if not function.blocks:
         return
     used_names = {item.result for item in function.instructions()} | {f"%{block.label}" for block in function.blocks}
@@ -412,8 +428,7 @@ _FLAGS = re.compile(
 
 
 def operands(text: str) -> list[str]:
-    """Return the operands of an instruction, which commas separate, without the opcode, flags, metadata and
-    alignment."""
+    """Return the operands of an instruction, split at commas; opcode, flags, metadata and alignment are left out."""
     parts = ["".join(part) for part in split(tokens(text)[1:])]
     if parts:
         match = _FLAGS.match(parts[0])

@@ -1,8 +1,7 @@
-"""Slices of vectors that optimisation takes through integers wider than 64 bits, as shuffles: SPIR-V lacks these.
+"""The removal of integers wider than 64 bits, which SPIR-V lacks, where optimisations use them to slice vectors.
 
-Of `bitcast <4 x i32>` to i128, `lshr`, `trunc` to i96, `bitcast` to <3 x i32> the first and the last are left, with a
-shuffle between. Vectors of i128 and i256 that are only moved and cast become vectors of i64. What else is done with
-such integers is refused where it stands.
+For example, a `bitcast <4 x i32>` to i128, `lshr`, `trunc` to i96 and `bitcast` to <3 x i32> become a shuffle. Vectors
+of i128 and i256 that are only moved and cast become vectors of i64. Any other instruction on such integers is an error.
 """
 
 from __future__ import annotations
@@ -38,7 +37,13 @@ _CAST = re.compile(r"(\w+)(?: (?:nuw|nsw|nneg))* (.*) to (\S.*?)(?:, !.*)?", re.
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """An integer of `width` bits: `valid` of them from bit `offset` of `root` on, zeros above. `bits`: of `root`."""
+    """A wide integer that is a slice of a value.
+
+    root: the value that is sliced, of `bits` bits.
+    offset: the bit of `root` at which the slice begins.
+    valid: the number of bits taken from `root`; the bits above are zeros.
+    width: the width of the integer in bits.
+    """
 
     root: Argument
     bits: int
@@ -48,7 +53,7 @@ class _Slice:
 
 
 def lower(module: Module) -> None:
-    """Rewrite a module in place. Raise Malformed for a wide integer that is no slice of a vector."""
+    """Rewrite a module in place. Raise Malformed for a wide integer that is not a slice of a vector."""
     for function in module.functions:
         for item in function.instructions():
             if item.opcode in _MOVES:
@@ -67,8 +72,7 @@ def _width(type_: str) -> int:
 
 
 def _size(type_: str) -> int:
-    """Return the size of a type in bits; 0 for a type that is neither a scalar nor a vector of scalars in whole
-    bytes."""
+    """Return the size of a type in bits; 0 unless it is a scalar of 8, 16, 32 or 64 bits, or a vector of these."""
     vector = _VECTOR.fullmatch(type_)
     element = vector[2] if vector else type_
     bits = _BITS.get(element) or _width(element)
@@ -106,7 +110,7 @@ class _Slices:
         return Malformed("ir-not-supported", message, item.source)
 
     def instruction(self, item: Instruction) -> bool:
-        """False where it stays as it is."""
+        """Replace an instruction, and return True; return False if the instruction is to be kept."""
         call = parse_call(item.text) if "call" in item.text else None
         if call is not None and call.name.startswith("llvm.lifetime"):
             return False
@@ -196,7 +200,7 @@ class _Slices:
         return True
 
     def take(self, item: Instruction, part: _Slice, kind: str, result: str) -> str:
-        """Emits what gives a slice as a value of `kind`, which is as wide."""
+        """Emit the value of a slice as the type `kind`, which has the slice's width; return the value's name."""
         unit = math.gcd(part.offset, part.valid, part.width, part.bits, _MOST)
         if unit < 8:
             raise self.refuse(item)

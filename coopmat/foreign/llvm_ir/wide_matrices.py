@@ -1,5 +1,7 @@
-"""Operations on matrices of bfloat that devices with matrices do not have, by way of matrices of float: as
-`coopmat.ir.lower.native` does it. A result that is rounded once more is right."""
+"""Operations on bfloat matrices that devices lack, replaced by operations on float matrices.
+
+`coopmat.ir.lower.native` does the same for OpenCL C. Rounding the float result again gives the correct result.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ _BFLOAT16, _HALF, _FLOAT = (COMPONENT_TYPES[name] for name in ("bf16", "f16", "f
 
 
 def widen(module: Module) -> None:
-    """Replace operations on matrices of bfloat in a canonical module, in place."""
+    """Replace such operations on bfloat matrices in a canonical module, in place."""
     declared = {head.name: head for head in module.declarations}
     for function in module.functions:
         if any("bfloat" in item.text and "call" in item.text for item in function.instructions()):
@@ -53,7 +55,7 @@ class _Widening:
             self.converted(wide, result, wide_result, item.result)
             return True
         if row.kind == "convert" and {first.component, result.component} == {_BFLOAT16, _HALF}:
-            # Of one width; either is exact as a float.
+            # bfloat and half have the same width; float represents the values of both exactly.
             self.converted(wide, result, self.converted(first, wide, call.arguments[0].value), item.result)
             return True
         return False

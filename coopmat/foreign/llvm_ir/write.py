@@ -1,4 +1,4 @@
-"""Canonical IR in the words of another dialect. `canonical` reads them all back."""
+"""The translation of canonical IR to the RFC's and Clang's dialect; `canonical` reads all of them back."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _FLOATS = ("half", "bfloat", "float", "double")
 
 
 def to_rfc_types(text: str) -> str:
-    """The canonical order of type parameters as the RFC's: T, rows, columns, 0, use."""
+    """Return text with canonical matrix types in the RFC's form: T, rows, columns, 0, use."""
 
     def swap(match: re.Match[str]) -> str:
         component, scope, rows, columns, use = match.groups()
         if scope != str(SCOPE_SUBGROUP):
-            # The RFC's types have none.
+            # The RFC's types have no scope.
             return match[0]
         return f'target("spirv.CooperativeMatrixKHR", {component}, {rows}, {columns}, 0, {use})'
 
@@ -60,8 +60,11 @@ class _Operation:
 
     @property
     def has_own_name(self) -> bool:
-        """False where the dialects have no word for it: other pointees than the component, rounding, saturation, other
-        uses."""
+        """Whether the dialects have a name for the operation.
+
+        They have none for a pointee other than the component type, for rounding and saturation, and for changes of the
+        use.
+        """
         spelling = read_name(self.call.name)
         if spelling is None or spelling.mode or spelling.change:
             return False
@@ -71,7 +74,7 @@ class _Operation:
 
 
 def write(module: Module, dialect: str) -> None:
-    """Rewrite a canonical module in place; `dialect` is "khr", "rfc" or "clang"."""
+    """Translate a canonical module in place; `dialect` is "khr", "rfc" or "clang"."""
     if dialect != "khr":
         _Writer(module, _DIALECTS[dialect]).run()
         if dialect == "rfc":
@@ -81,7 +84,7 @@ def write(module: Module, dialect: str) -> None:
 class _Writer:
     def __init__(self, module: Module, words: Callable[[_Operation], Call]) -> None:
         self.module, self.words = module, words
-        # By the name without a number: the names with one, and what each takes and gives.
+        # name -> types of the result and operands -> unique name with a number
         self.declared: dict[str, dict[tuple[str, ...], str]] = {}
         self.heads: list[Call] = []
 
@@ -109,7 +112,7 @@ class _Writer:
             block.instructions = [item for item, _ in pairs]
 
     def declare(self, call: Call) -> Call:
-        """The call of a declaration with these types: where there is another of that name, of one with a number."""
+        """Return the call with a declaration of its types; if the name is taken by other types, append a number."""
         types = (call.type, *(argument.type for argument in call.arguments))
         names = self.declared.setdefault(call.name, {})
         if types not in names:
@@ -133,7 +136,7 @@ def _operation(call: Call) -> _Operation | None:
 def _scaled_by(
     operation: _Operation, before: tuple[Instruction, _Operation | None] | None, function: Function
 ) -> Argument | None:
-    """The scalar of a multiplication by a matrix that was filled just before, for nothing else."""
+    """Return the scalar if the second factor is a fill by the instruction before that has no other use, else None."""
     if operation.row.instruction not in ("FMul", "IMul") or before is None or before[1] is None:
         return None
     name, fill = before[0].result or "", before[1]
@@ -170,7 +173,7 @@ def _rfc(operation: _Operation) -> Call:
 
 
 def _narrow(argument: Argument, type_: str) -> Argument:
-    """A constant as the RFC's narrower type, where it fits."""
+    """Return a constant in the RFC's narrower type if it fits; otherwise return the argument unchanged."""
     bits = int(type_[1:])
     if _INTEGER.fullmatch(argument.value) and 0 <= int(argument.value) < 1 << (bits - 1):
         return Argument(type_, argument.value)
@@ -178,7 +181,7 @@ def _narrow(argument: Argument, type_: str) -> Argument:
 
 
 def _as_integer(argument: Argument) -> Argument:
-    """A whole number as an i32, whatever the component type: so the RFC's text has it."""
+    """Return a scalar that is a whole number as an i32 constant, as the RFC writes it; otherwise unchanged."""
     value: float | None = int(argument.value) if _INTEGER.fullmatch(argument.value) else None
     if argument.type in _FLOATS:
         value = _number(argument.value)
@@ -188,7 +191,7 @@ def _as_integer(argument: Argument) -> Argument:
 
 
 def _number(text: str) -> float | None:
-    """A floating-point constant as LLVM prints it."""
+    """Return the value of a floating-point constant as LLVM prints it; None for other text."""
     if re.fullmatch(r"-?\d+\.\d+(e[+-]?\d+)?", text):
         return float(text)
     match = re.fullmatch(r"(?:[fhb]?0x)([HR]?)([0-9A-Fa-f]+)", text)

@@ -1,13 +1,13 @@
-"""SPIR-V with cooperative matrices to SPIR-V without: types become private arrays, instructions library calls.
+"""The lowering of cooperative matrices in SPIR-V: types become private arrays, instructions library calls.
 
-    prepared = prepare(binary, "lanes", sub_group_size=16)     # one module without matrices, its calls still open
+    prepared = prepare(binary, "lanes", sub_group_size=16)     # a module without matrices, its calls not yet linked
     library = Library(compile_text)                            # OpenCL C to typed.Unit; may serve many modules
     for target, instances in prepared.instances.items():
-        library.need(target, instances.values())               # compiles only what is not there yet
+        library.need(target, instances.values())               # compiles only functions that are missing
     spirv = link(prepared, library)
 
-To lower many modules, prepare them all, let the library have the union of their instances (one compilation for each
-target), then link each. `prepare` and `link` take some milliseconds.
+To lower many modules, prepare all of them, and pass the union of their instances to the library. This takes one
+compilation for each target. Then link each module. `prepare` and `link` take a few milliseconds each.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ def prepare(
     spellings: Mapping[str, list[str]] = MappingProxyType({}),
     without_small_floats: bool = False,
 ) -> Prepared:
-    """A valid module lowered for `strategy`, one of matrices.lowering.STRATEGIES. Raises Refused, MalformedModule.
+    """Lower a valid module for `strategy`, one of matrices.lowering.STRATEGIES. Raises Refused, MalformedModule.
 
-    `sub_group_size` is for kernels with matrices that do not ask for a size themselves; by default that of `tuning`,
-    the device's. `spellings` are OpenCL C's types of kernels' parameters, by kernel. Small floats become their bits in
-    modules with matrices, and in others where `without_small_floats` says so.
+    sub_group_size: the size for kernels with matrices that do not require one; by default that of `tuning`, the
+        device's.
+    spellings: kernel name -> the OpenCL C types of its parameters.
+    without_small_floats: whether small floats become integers in modules without matrices, too.
     """
     module = read(binary)
     check_memory_model(module)
@@ -53,7 +54,7 @@ def prepare(
 
 
 def complete(prepared: Prepared, library: Library) -> bytes:
-    """The module linked with the library, which is given what is missing there."""
+    """Compile the library functions that the module needs and the library lacks, and return the linked module."""
     for target, instances in prepared.instances.items():
         library.need(target, instances.values())
     return link(prepared, library)

@@ -1,4 +1,4 @@
-"""Values of integer constants; specialisation constants have their defaults."""
+"""The values of integer constants; specialisation constants have their default values."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ def _shift_left(a: int, b: int) -> int:
 
 
 def _divide(a: int, b: int) -> int:
-    """Towards zero; 0 stands for what is undefined."""
+    """Return the quotient rounded towards zero; 0 if the result is undefined."""
     return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
 def _remainder(a: int, b: int) -> int:
-    """Return the remainder with the sign of a."""
+    """Return the remainder with the sign of a; a if b is 0."""
     return a - b * _divide(a, b)
 
 
 def _modulo(a: int, b: int) -> int:
-    """Return the remainder with the sign of b."""
+    """Return the remainder with the sign of b; 0 if b is 0."""
     return a % b if b else 0
 
 
 _Row = tuple[bool, Callable[..., int]]
-# By instruction: whether it reads its operands as signed, and what it makes of them.
+# instruction -> (whether its operands are signed, function that computes the result)
 _FOLDS: Mapping[str, _Row] = {
     "OpIAdd": (False, lambda a, b: a + b),
     "OpISub": (False, lambda a, b: a - b),
@@ -70,8 +70,7 @@ _FOLDS: Mapping[str, _Row] = {
 
 
 class Constants:
-    """The integer constants of one module. `specialised` collects the specialisation constants whose defaults were
-    taken."""
+    """The integer constants of one module; `specialised` collects the specialisation constants that were evaluated."""
 
     def __init__(self, definitions: Mapping[int, Instruction]) -> None:
         self.definitions = definitions
@@ -79,7 +78,7 @@ class Constants:
         self._folded: dict[int, int] = {}
 
     def value(self, constant: int) -> int:
-        """An integer's, read as unsigned; truth values are 0 and 1. Raises Refused for what is no such constant."""
+        """Return an integer as unsigned, or a boolean as 0 or 1. Raises Refused if the id is no such constant."""
         item = self.definitions[constant]
         if item.opcode in _SPECIALISED:
             self.specialised.add(constant)
@@ -98,7 +97,7 @@ class Constants:
         raise Refused("spirv-operation", f"{label(item)} is not a constant, and one is needed")
 
     def _bits(self, item: Instruction) -> int:
-        """Return the width of a value's integer type in bits; 1 for truth values."""
+        """Return the width of a value's integer type in bits; 1 for booleans. Raises Refused for other types."""
         kind = self.definitions[item.result_type or 0]
         if kind.opcode not in (OP["OpTypeInt"], OP["OpTypeBool"]):
             raise Refused("spirv-operation", f"{label(item)} is not an integer, and one is needed")

@@ -1,8 +1,9 @@
-"""One function without matrices: their values become private storage, the operations calls of the library's functions.
+"""The lowering of one function: matrix values become private variables, operations calls of library functions.
 
-A value with matrices in it has a variable of its own, under its id, written where the value is made; what is part of
-another, or the same, is only another address. A phi has two: one that is written at the end of each block before it,
-and one that takes this over at the phi, so that phis may name one another and blocks may leave elsewhere.
+Each value that contains matrices has its own variable, with the value's id, which is written at the value's definition.
+A part of another value, or a copy, is only another address. A phi has two variables: one is written at the end of each
+predecessor, and the other gets its contents at the phi. So phis may refer to one another, and a predecessor may have
+other successors.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _MERGES = frozenset({OP["OpLoopMerge"], OP["OpSelectionMerge"]})
 _LINES = frozenset({OP["OpLine"], OP["OpNoLine"]})
 _HEAD = _LINES | {OP["OpFunction"], OP["OpFunctionParameter"]}
 _BEFORE_CODE = _LINES | {_VARIABLE, _LABEL}
-# What gives another address, or the same value, and makes no copy.
+# Instructions whose result is another address, or the same value, and needs no variable.
 _ALIASES = frozenset({OP["OpCompositeExtract"], OP["OpCopyObject"]})
 _CHOICES = frozenset({_PHI, OP["OpSelect"], OP["OpCopyObject"]})
 _PASSES = frozenset({_CALL, OP["OpReturnValue"]})
@@ -41,10 +42,11 @@ _INLINE, _DONT_INLINE = 1, 2
 
 @dataclass(slots=True)
 class LibraryCall:
-    """A call whose function is not there yet. `arguments` are ids and their types; pointers may be to other types.
+    """A call of a library function that is not linked yet.
 
-    The type 0 stands for what the function takes. `operand` is the name in the library of a function that is an
-    operand, and the id of the module's own.
+    arguments: (id, type) of each argument; the type 0 means the parameter's type. Pointers may have another pointee.
+    result: the id of the result.
+    operand: for a call with a function operand, that function's name in the library and its id in the module.
     """
 
     target: Target
@@ -58,7 +60,7 @@ Code = list[Instruction | LibraryCall]
 
 
 class ModuleState(Protocol):
-    """The lowering of a module, as that of its functions knows it: `module_lowering.ModuleLowering`."""
+    """The lowering of a module as its functions see it; `module_lowering.ModuleLowering` implements it."""
 
     types: Types
     pool: Pool
@@ -68,15 +70,17 @@ class ModuleState(Protocol):
     instances: dict[Target, dict[str, Instance]]
     functions_of_maps: list[Code]
     of_work_groups: set[Target]
-    # Ids of matrix constants, of transposes, of debug information's imports; variables that stand for the device's
-    # subgroups; the roundings of conversions.
+    # constants, transposed, debug_sets: the ids of matrix constants, of results decorated as transposed, and of debug
+    # information's imports. subgroup_variables: built-in variable of the device's subgroups -> builtin function that
+    # replaces it. conversions: id -> (rounding mode, whether saturated).
     constants: set[int]
     transposed: set[int]
     debug_sets: set[int | None]
     subgroup_variables: dict[int, str]
     conversions: dict[int, tuple[int | None, bool]]
     has_matrices: bool
-    # What the lowering changes: whether anything, ids that stand for something else, those that nothing defines.
+    # touched: whether the lowering changed anything. rewritten: ids that denote something else now. undefined: those of
+    # these ids that have no definition any more.
     touched: bool
     rewritten: set[int]
     undefined: set[int]
@@ -97,19 +101,19 @@ class FunctionLowering:
         self.definitions = module.definitions
         self.strategy = target.strategy
         self.code = code
-        # The address of every value with matrices, and where a phi's next one goes.
+        # value with matrices -> id of its variable or address; phi -> id of the variable that its predecessors write
         self.places: dict[int, int] = {}
         self.next: dict[int, int] = {}
         self.constants: dict[int, int] = {}
-        # What new instructions under old ids give.
+        # id that has a new definition -> type of the new definition
         self.made_types: dict[int, int] = {}
-        # Addresses of memory with matrices as something else: good for nothing but to be turned back.
+        # Pointers to matrices that were cast to another pointee; they may only be cast back.
         self.views: set[int] = set()
-        # What calls of the library give.
+        # The results of library calls.
         self.results: set[int] = set()
         self.variables: list[Instruction] = []
         self.entry: Code = []
-        # By the label of the block that is left: the phi's, and the value.
+        # label of a predecessor -> (phi, incoming value)
         self.edges: dict[int, list[tuple[int, int]]] = {}
         self.out: Code = []
         self.top: Code = []
@@ -138,7 +142,7 @@ class FunctionLowering:
     # --- the parts of a function
 
     def _places(self) -> None:
-        """Rooms for values, since phis may name what comes later."""
+        """Create the variables of all matrix values first, since phis may refer to later values."""
         for item in self.code:
             if item.result is None or not self.types.carries(item.result_type) or item.opcode in _ALIASES:
                 continue
@@ -150,7 +154,7 @@ class FunctionLowering:
                     self.next[item.result] = self.variable(item.result_type or 0)
 
     def _head(self) -> int:
-        """The function and its parameters; gives the index of what comes behind."""
+        """Emit the function and its parameters; return the index of the instruction behind them."""
         function, kind = self.code[0], self.definitions[self.code[0].operands[1]]
         carries = self.types.carries
         result, parameters = kind.operands[0], list(kind.operands[1:])
@@ -200,25 +204,25 @@ class FunctionLowering:
             code += block
         return code
 
-    # --- pieces
+    # --- building blocks
 
     def _instruction(self, name: str, kind: int, result: int | None, *operands: int) -> Instruction:
         item = Instruction(OP[name], operands, kind, result if result is not None else self.module.new_id())
         if result is None:
             self.definitions[item.result or 0] = item
         else:
-            # The id goes on telling of the value that was there, for those who ask what the module said.
+            # `definitions` keeps the old definition, for queries about the original module.
             self.made_types[result] = kind
         return item
 
     def emit(self, name: str, kind: int, *operands: int, result: int | None = None) -> int:
-        """An instruction with a result, a new id by default."""
+        """Emit an instruction with a result, and return the result's id, by default a new one."""
         item = self._instruction(name, kind, result, *operands)
         self.out.append(item)
         return item.result or 0
 
     def variable(self, kind: int, result: int | None = None) -> int:
-        """A new one for values of this type, under the id of a value whose place it takes."""
+        """Create a variable for values of this type, by default with a new id, and return its id."""
         if result is not None:
             self.module.rewritten.add(result)
         item = self._instruction("OpVariable", self.pool.pointer(kind), result, FUNCTION)
@@ -251,21 +255,23 @@ class FunctionLowering:
         return library_call.result
 
     def _target(self, instance: Instance) -> Target:
-        """Return the target that a function is instantiated for: matrices of a work-group require its size."""
+        """Return the target of a library function: for matrices of a work-group, one that states the group's size."""
         if not instance.of_work_group:
             return self.target
         if self.target not in self.module.of_work_groups:
-            message = "a matrix of scope workgroup is used where no kernel with reqd_work_group_size leads to"
+            message = "a matrix of scope workgroup is used in a function that no kernel with reqd_work_group_size calls"
             raise Refused("spirv-not-supported", message)
         return self.target.of_work_group()
 
     def _type(self, value: int) -> int:
-        """Return the type of a value of the rewritten function; 0 for the result of a library call, which has the type
-        that the library takes."""
+        """Return the type of a value in the rewritten function; 0 for the result of a library call.
+
+        Such a result has the type that the library function returns.
+        """
         return 0 if value in self.results else self.made_types.get(value) or self.types.of(value)
 
     def place(self, value: int) -> int:
-        """The address of a value with matrices."""
+        """Return the address of a value with matrices; materialize a constant at the function's entry."""
         address = self.places.get(value) or self.constants.get(value)
         if address is None:
             item = self.definitions[value]
@@ -277,7 +283,7 @@ class FunctionLowering:
         return address
 
     def constant(self, item: Instruction, at: int) -> None:
-        """Writes a constant with matrices, or of members of what has some."""
+        """Emit stores of a constant, which may contain matrices, to the address `at`."""
         kind = item.result_type or 0
         name = item.name.replace("OpSpec", "Op")
         if not self.types.carries(kind):
@@ -299,7 +305,7 @@ class FunctionLowering:
                 self.constant(part, self.member(at, kind, [n])[0])
 
     def member(self, pointer: int, kind: int, path: Sequence[int], result: int | None = None) -> tuple[int, int]:
-        """The address of a part of an object in private memory, by literal indices, and its type."""
+        """Return the address and the type of a part of an object in private memory, which literal indices select."""
         indices = []
         for n, index in enumerate(path):
             if kind in self.types.matrices:
@@ -325,22 +331,22 @@ class FunctionLowering:
         if item.result in self.places or self.names_matrices(item):
             raise unsupported(item, "of a value with matrices is not supported")
         if self.module.subgroup_variables and self.names(item, self.module.subgroup_variables):
-            raise unsupported(item, "of a variable that tells of subgroups is not supported")
+            raise unsupported(item, "of a built-in variable of subgroups is not supported")
         self.out.append(item)
 
     def _passes_on(self, item: Instruction) -> None:
-        """Raise Refused where an instruction does more with the address of a matrix than pass it on."""
+        """Raise Refused if an instruction does anything with a cast matrix address except to pass it on."""
         if item.opcode in _CHOICES:
             self.views.add(item.result or 0)
         elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.views):
             raise unsupported(item, "accessing the memory of a matrix as another type is not supported")
 
     def names_matrices(self, item: Instruction) -> bool:
-        """Return whether an operand is a value with matrices."""
+        """Return whether an operand is a value that contains matrices."""
         return self.names(item, self.places) or self.names(item, self.module.constants)
 
     def names(self, item: Instruction, values: Container[int]) -> bool:
-        """Return whether one of `values` is an operand."""
+        """Return whether an operand of the instruction is one of `values`."""
         indices = {at for at, word in enumerate(item.operands) if word in values}
         return bool(indices) and not indices.isdisjoint(id_positions(item, self.definitions))
 
@@ -348,7 +354,7 @@ class FunctionLowering:
         return self.types.carries(self.types.of(value))
 
     def width(self, kind: int) -> int:
-        """Components of the vectors that the rows of a matrix type are held in."""
+        """Return the number of components of the vectors that hold a matrix type's rows; 1 if there are no vectors."""
         matrix = self.types.matrices[kind]
         return holding(self.strategy, matrix).width(matrix)
 

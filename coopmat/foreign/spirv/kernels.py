@@ -1,4 +1,4 @@
-"""The kernels of a module from any front end, and what a host needs to know of them."""
+"""The kernels of a module from any front end: their execution modes, and their descriptions for a host."""
 
 from __future__ import annotations
 
@@ -31,7 +31,15 @@ _DIMENSIONS = {0: "image1d", 1: "image2d", 2: "image3d", 5: "image1d_buffer"}
 
 @dataclass(slots=True)
 class Kernel:
-    """An entry point: what it asks for, and what it is compiled for. `required_size` is that of its subgroups."""
+    """An entry point.
+
+    function: the id of its function.
+    required_size: the size of its subgroups, if it requires one.
+    local_size: the sizes of its work-groups, if it states them.
+    uses_matrices: whether it uses matrices, directly or in callees; in a lowered module, only those of subgroup scope.
+    uses_library: whether it calls library functions, directly or indirectly.
+    target: the target for which it is lowered.
+    """
 
     function: int
     name: str
@@ -39,21 +47,20 @@ class Kernel:
     local_size: tuple[int, ...] | None = None
     uses_matrices: bool = False
     uses_library: bool = False
-    # Whether there are matrices of the scope of a work-group.
+    # Whether the kernel uses matrices of work-group scope.
     of_work_group: bool = False
     target: Target | None = None
-    # The most subgroups for which there is room in tiles that our own IR stages native matrices through.
+    # The most subgroups whose tiles, through which our own IR stages native matrices, fit into the variables.
     tiles: int | None = None
 
     @property
     def work_items(self) -> int | None:
-        """Return the number of work-items in a work-group; None where the kernel does not state it."""
+        """The number of work-items in a work-group; None if the kernel does not state it."""
         return None if self.local_size is None else math.prod(self.local_size)
 
     @property
     def most_staged(self) -> int | None:
-        """Return the number of work-items for whose subgroups the tiles have room; None where there are no tiles, or
-        the size of subgroups is unknown."""
+        """The number of work-items whose subgroups have tiles; None without tiles or if the size is unknown."""
         size = self.required_size
         if self.target is not None and (self.uses_matrices or self.uses_library):
             size = self.target.sub_group_size
@@ -61,7 +68,10 @@ class Kernel:
 
 
 def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Constants, users: set[int]) -> list[Kernel]:
-    """`users` are the functions that have to do with matrices. A function may be a kernel under several names."""
+    """Return the kernels of a module; a function with several names is several kernels. Raise Refused.
+
+    `users` are the functions that count as using matrices.
+    """
     result: list[Kernel] = []
     for item in sections[Section.ENTRY_POINT]:
         function = item.operands[1]
@@ -85,13 +95,13 @@ def read_kernels(sections: Mapping[Section, list[Instruction]], constants: Const
 
 
 def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Types, kinds: Collection[int]) -> set[int]:
-    """Functions that have to do with matrices of these types, or call one that has."""
+    """Return the functions that use matrices of these types, and their direct and indirect callers."""
     users = {f for f, code in functions.items() if kinds and any(_concerns(item, types, kinds) for item in code)}
     return with_callers(users, functions)
 
 
 def with_callers(callees: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
-    """Return these functions, and all that call one of them, directly or not; each call is visited once."""
+    """Return these functions and their direct and indirect callers; each call is visited once."""
     callers: dict[int, list[int]] = {}
     for function, code in functions.items():
         for item in code:
@@ -111,7 +121,7 @@ def _concerns(item: Instruction, types: Types, kinds: Collection[int]) -> bool:
         return item.operands[0] in kinds
     kind_id = item.result_type
     if item.name in ("OpStore", "OpCooperativeMatrixStoreKHR"):
-        # What is stored may be a constant, which no instruction of the function makes.
+        # The stored value may be a constant, which is not defined in the function.
         kind_id = types.definitions[item.operands[1]].result_type
     if kind_id is None:
         return False
@@ -120,7 +130,7 @@ def _concerns(item: Instruction, types: Types, kinds: Collection[int]) -> bool:
     return types.carries(whole) and any(part in kinds for part in types.matrices_in(whole))
 
 
-# --- for a host ------------------------------------------------------------------------------------
+# --- descriptions for a host -----------------------------------------------------------------------
 
 
 def describe(
@@ -130,8 +140,11 @@ def describe(
     types: Types,
     spellings: Mapping[str, list[str]] = MappingProxyType({}),
 ) -> tuple[KernelInfo, ...]:
-    """Return the descriptions of kernels, from types and names. Integers count as signed where neither a
-    kernel_arg_type string nor `spellings`, OpenCL C's types of each kernel's parameters, says otherwise."""
+    """Return the descriptions of kernels, derived from types and names.
+
+    `spellings` maps a kernel's name to the OpenCL C types of its parameters. Integers count as signed, unless
+    `spellings` or a kernel_arg_type string of the module states their types.
+    """
     names = {i.operands[0]: decode_string(i.operands[1:])[0] for i in sections[Section.NAME] if i.name == "OpName"}
     by_value = {
         i.operands[0]
@@ -162,7 +175,7 @@ def describe(
 
 
 def _limits(kernel: Kernel) -> tuple[int | None, int | None]:
-    """The size of the kernel's subgroups, and the most work-items of its work-groups."""
+    """Return the size of a kernel's subgroups, and the most work-items of its work-groups; None if unlimited."""
     target, size, most = kernel.target, kernel.required_size, None
     if target is not None and (kernel.uses_matrices or kernel.uses_library):
         size = target.sub_group_size
@@ -172,7 +185,7 @@ def _limits(kernel: Kernel) -> tuple[int | None, int | None]:
 
 
 def _said_types(sections: Mapping[Section, list[Instruction]]) -> dict[str, list[str]]:
-    """OpenCL C's spellings, which some front ends keep as `kernel_arg_type.<kernel>.<type>,<type>,`."""
+    """Return kernel -> OpenCL C types, which some front ends keep as `kernel_arg_type.<kernel>.<type>,<type>,`."""
     result = {}
     for item in sections[Section.SOURCE]:
         if item.name == "OpString":

@@ -1,4 +1,4 @@
-"""The matrix library as SPIR-V: compiled once, then taken from by any number of modules."""
+"""The matrix library as SPIR-V: functions are compiled once, and copied into any number of modules."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ...spirv.module import OP, Instruction, Module, decode_string, id_positions
 from ...spirv.sections import Section, split
 
 CompileText = Callable[[str], typed.Unit]
-# Gives what is kept on disk under a key, or else what a function makes.
+# Returns the value that is kept on disk under a key; if there is none, the result of the given function.
 Keep = Callable[[str, Callable[[], bytes]], bytes]
-# What modules that it is linked into must be at least.
+# The SPIR-V version of the library, and the lowest version of modules that are linked with it.
 SPIRV_VERSION, VERSION_WORD = "1.2", 0x00010200
 _LINKAGE_ATTRIBUTES = 41
 _HEAD = re.compile(r"^define internal (?=[^\n]*?@\"?([\w.]+)\"?\()", re.MULTILINE)
@@ -30,7 +30,14 @@ _HEAD = re.compile(r"^define internal (?=[^\n]*?@\"?([\w.]+)\"?\()", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class LibraryFunction:
-    """`words` encode it; `ids` are the places of ids among them. `defined` are its own ids, `outside` all others."""
+    """A compiled function.
+
+    part: the module that contains the function.
+    words: its encoding.
+    ids: the indices of ids in `words`.
+    defined: the ids that the function defines.
+    outside: all other ids that it refers to.
+    """
 
     part: Part
     id: int
@@ -44,7 +51,7 @@ class LibraryFunction:
 
 
 class Part:
-    """One compiled module: its functions by id, and the rest by what the linker looks for."""
+    """A compiled module of library functions: its functions by id, and the lookup tables that the linker needs."""
 
     def __init__(self, binary: bytes) -> None:
         module = Module.parse(binary)
@@ -80,7 +87,7 @@ class Part:
 
 
 class Library:
-    """Functions by target and name; `need` compiles what is missing. May be used from several threads."""
+    """The compiled library functions, by target and name; may be used by several threads."""
 
     def __init__(self, compile_text: CompileText, keep: Keep = lambda key, build: build()) -> None:
         self._compile_text, self._keep = compile_text, keep
@@ -88,7 +95,7 @@ class Library:
         self._lock = threading.Lock()
 
     def need(self, target: Target, instances: Iterable[Instance]) -> None:
-        """Compiles those of the instances that are not there yet, all at once."""
+        """Compile those of the instances that are missing, all in one module."""
         with self._lock:
             missing = [i for i in instances if (target, i.function_name) not in self._functions]
             if not missing:
@@ -101,7 +108,7 @@ class Library:
                 self._functions[target, name] = part.functions[part.exports[name]]
 
     def function(self, target: Target, name: str) -> LibraryFunction:
-        """KeyError where it was not needed before."""
+        """Return a compiled function. Raises KeyError if `need` was not called for it."""
         return self._functions[target, name]
 
     def _compile(self, target: Target, instances: list[Instance]) -> bytes:
@@ -109,7 +116,7 @@ class Library:
         options = LowerOptions(target.strategy.name, SPIRV_VERSION, target.sub_group_size)
         names = sorted(instance.function_name for instance in instances)
         needed = (callee for instance in instances for callee in instance.needs(target))
-        # Functions of the program's are there when the module is linked.
+        # Function operands are defined by the program; they are imported here and linked later.
         operands = [callee.function_name for callee in needed if isinstance(callee, OperandFunction)]
 
         def build() -> bytes:

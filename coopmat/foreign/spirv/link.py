@@ -1,4 +1,4 @@
-"""Completes a lowered module with the library's functions that it calls, and with what these need."""
+"""The linker: it adds the called library functions to a lowered module, with the types and constants they need."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LINKAGE = 5
 
 
 def link(prepared: Prepared, library: Library) -> bytes:
-    """The complete module. `library` must have `prepared.instances`."""
+    """Return the complete module. `library` must contain `prepared.instances`."""
     if prepared.unchanged:
         return prepared.module.to_bytes()
     return _Linker(prepared, library).run()
@@ -37,7 +37,7 @@ class _Linker:
     def __init__(self, prepared: Prepared, library: Library) -> None:
         self.prepared, self.library = prepared, library
         self.module, self.pool, self.sections = prepared.module, prepared.pool, prepared.sections
-        # By the id in a part of the library: the one here.
+        # part of the library -> id in the part -> id in the module
         self.ids: dict[Part, dict[int, int]] = {}
         self.variables: list[int] = []
         self.linked: dict[tuple[Part, int], LibraryFunction] = {}
@@ -72,7 +72,7 @@ class _Linker:
         part = function.part
         if call.operand is not None:
             name, id_ = call.operand
-            # A row of one component is reduced without a call.
+            # A row of one component is reduced without a call, so that the part may lack the name.
             if name in part.exports:
                 self.ids.setdefault(part, {})[part.exports[name]] = id_
         operands = []
@@ -91,7 +91,7 @@ class _Linker:
         out.append(Instruction(OP["OpFunctionCall"], (callee, *operands), result, call.result))
 
     def _scratch(self, target: Target) -> tuple[int, int]:
-        """The local memory through which the kernels of a target exchange values, and its type."""
+        """Return the local variable through which the kernels of a target exchange values, and its type."""
         variable = self.scratch.get(target)
         if variable is None:
             size = max(i.scratch_bytes(target) for i in self.prepared.instances[target].values())
@@ -110,7 +110,7 @@ class _Linker:
             self.linked[part, id_] = part.functions[id_]
         return ids[id_]
 
-    # --- what functions need
+    # --- definitions that functions need
 
     def _copied(self, function: LibraryFunction) -> array[int]:
         part = function.part
@@ -131,7 +131,7 @@ class _Linker:
         return words
 
     def _global(self, part: Part, id_: int) -> int:
-        """The id here of a type, constant, variable or import of the library."""
+        """Return the module's id for a type, constant, variable or import of the library; add it if it is missing."""
         ids = self.ids.setdefault(part, {})
         if id_ not in ids:
             ids[id_] = self._imported(part, part.definitions[id_])
@@ -161,7 +161,7 @@ class _Linker:
         return result
 
     def _same_built_in(self, kind: int | None, annotations: list[Instruction]) -> int | None:
-        """The variable that stands for the same already."""
+        """Return the module's variable with the same BuiltIn decoration and type; None if there is none."""
         decorations = [i.operands[1:] for i in annotations if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN]
         for item in self.sections[Section.ANNOTATION] if decorations else ():
             if item.opcode == _DECORATE and item.operands[1:] == decorations[0]:
@@ -170,7 +170,7 @@ class _Linker:
                     return variable.result
         return None
 
-    # --- the module's head
+    # --- the module's header
 
     def _finish(self) -> None:
         self.module.version = max(self.module.version, VERSION_WORD)
@@ -182,7 +182,7 @@ class _Linker:
             entries[n] = Instruction(item.opcode, (*item.operands, *(v for v in new if v not in interface)))
 
     def _interface(self) -> list[int]:
-        """New variables that entry points have to name."""
+        """Return the new variables that the interfaces of entry points must list."""
         if self.module.version >= _INTERFACE_OF_ALL:
             return self.variables
         return [v for v in self.variables if self.pool.definitions[v].operands[0] == _INPUT]
@@ -202,7 +202,7 @@ class _Linker:
                 if name not in names:
                     names.add(name)
                     self.sections[Section.EXTENSION].append(Instruction(_EXTENSION, tuple(encode_string(name))))
-        # Storage can be of vectors where nothing of the library is called.
+        # Storage may consist of vectors even if no library function is called.
         for number in sorted(needed - have):
             self.sections[Section.CAPABILITY].append(Instruction(_CAPABILITY, (number,)))
 

@@ -1,4 +1,4 @@
-"""Functions that call one of the module's for each component of a matrix: OpCooperativeMatrixPerElementOpEXT."""
+"""Functions that apply another function to each component of a matrix: OpCooperativeMatrixPerElementOpEXT."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 
 def function(f: FunctionLowering, kind: int, callee: int, types: Sequence[int]) -> Code:
-    """Return the code of `void map(M *out, operands...)`: every component that a work-item holds becomes what `callee`
-    gives for its row, its column, the operands' components, and the operands that are no matrices. `types` are the
-    operands'."""
+    """Return the code of `void map(M *out, operands...)`, which loops over the components of a work-item.
+
+    For each component, `callee` is called with the row, the column, and the operands; of operands that are matrices,
+    with the corresponding component. `types` are the operands' types.
+    """
     pool, types_of = f.pool, f.types
     uint, boolean, void = pool.integer(32), pool.intern("OpTypeBool"), pool.intern("OpTypeVoid")
     parameter_types = [pool.pointer(t) if types_of.carries(t) else t for t in (kind, *types)]

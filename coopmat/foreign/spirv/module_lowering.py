@@ -1,5 +1,4 @@
-"""The lowering of one module to one without matrices, which still has to be linked with the library's functions that it
-calls."""
+"""The lowering of a module with matrices to one without, which must then be linked with library functions."""
 
 from __future__ import annotations
 
@@ -27,11 +26,11 @@ _LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
 _SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
 _SPEC_ID = 1
 _GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
-# Saturated conversions to integers, and to floating-point types of 8 bits.
+# The decorations of saturated conversions to integers and to 8-bit floating-point types.
 _ROUNDING_MODE, _SATURATED = 39, (28, 4216)
 _PHYSICAL64, _OPENCL = 2, 2
 _TRANSPOSE = 5440
-# Cooperative matrices; changes of use, reductions, functions and coordinates of components; matrices of small floats.
+# The capabilities for matrices; changes of use, reductions, functions and coordinates of components; small floats.
 _MATRIX_CAPABILITIES = frozenset({6022, 5429, 5430, 5432, 5438, *joint_matrix.CAPABILITIES, *small_floats.CAPABILITIES})
 _MATRIX_EXTENSIONS = frozenset(
     {
@@ -49,7 +48,7 @@ _CHANGES: Mapping[int, Change] = {**values.CHANGES, **operations.CHANGES}
 
 @dataclass(slots=True)
 class Prepared:
-    """A lowered module that `link` completes. `instances` are the library's functions it calls, by target and name."""
+    """A lowered module that `link` completes; `instances` maps a target to the called library functions by name."""
 
     module: Module
     sections: dict[Section, list[Instruction]]
@@ -59,15 +58,19 @@ class Prepared:
     functions: list[Code]
     instances: dict[Target, dict[str, Instance]]
     kernels: tuple[KernelInfo, ...]
-    # Nothing had to be done: the module as it came.
+    # Whether nothing was lowered: the module is returned as it was.
     unchanged: bool = False
-    # Codes and messages of warnings, and the kernels' names that they are about.
+    # (code, message, kernel name or "") of each warning.
     notes: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 class ModuleLowering:
-    """`spellings` are OpenCL C's types of kernels' parameters, by kernel. Small floats become their bits in modules
-    with matrices, and in others where `without_small_floats` says so."""
+    """The lowering of a module.
+
+    size_option: the size of subgroups for kernels that do not require one.
+    spellings: kernel name -> the OpenCL C types of its parameters.
+    without_small_floats: whether small floats become integers in modules without matrices, too.
+    """
 
     def __init__(
         self,
@@ -96,32 +99,32 @@ class ModuleLowering:
         has_subgroups = any(not matrix.of_work_group for matrix in self.types.matrices.values())
         self.replaces_subgroups = self.strategy.replaces_builtins(has_subgroups)
         self.changes = {**_CHANGES, **subgroups.CHANGES} if self.replaces_subgroups else _CHANGES
-        # Whether anything had to be done.
+        # Whether anything is lowered.
         self.touched = self.has_matrices or self.small_floats.any
-        # Ids that stand for something else now, and those of them that nothing defines.
+        # Ids that denote something else after the lowering; those of these ids that have no definition any more.
         self.rewritten: set[int] = set()
         self.undefined: set[int] = set()
         self.constants = self._matrix_constants()
         self.debug_sets = self._debug_sets()
         self.subgroup_variables = self._subgroup_variables() if self.replaces_subgroups else {}
-        # What no instruction may name but those that know about it.
+        # Ids that only instructions with a lowering may refer to.
         self.hidden = self.constants | self.subgroup_variables.keys()
         self.conversions = self._conversions()
         self.transposed = self._decorated(_TRANSPOSE)
-        # The functions that are operands, in order, by which the library names them.
+        # function that is an operand -> its name in the library
         self._operands: dict[int, str] = {}
         self.functions_of_maps: list[Code] = []
         self._versions: dict[tuple[int, Target], int] = {}
         self._versioned: set[int] = set()
         self._waiting: deque[tuple[int, Target]] = deque()
-        # The targets of kernels that have matrices of a work-group, and say how large that is.
+        # The targets of kernels that use matrices of a work-group, and that state the group's size.
         self.of_work_groups: set[Target] = set()
         self.kernels = self._kernels()
         enlarge_tiles(self.kernels, self.functions, self.sections, self.pool)
         self._entry_points = {kernel.function for kernel in self.kernels}
 
     def _users_of(self, of_work_group: bool) -> set[int]:
-        """Functions that have to do with matrices of work-groups, or of subgroups."""
+        """Return the functions that use matrices of work-group scope, or else of subgroup scope."""
         kinds = {kind for kind, matrix in self.types.matrices.items() if matrix.of_work_group == of_work_group}
         return users_of_matrices(self.functions, self.types, kinds)
 
@@ -133,7 +136,7 @@ class ModuleLowering:
             assert kernel.target is not None
             self.version(kernel.function, kernel.target)
         lowered = self._lower_waiting()
-        # What no kernel calls is lowered as well: it may be exported.
+        # Functions that no kernel calls are lowered, too: they may be exported.
         for function in self.functions:
             if function not in self._versioned:
                 self.version(function, self._target(None))
@@ -163,8 +166,7 @@ class ModuleLowering:
         )
 
     def _notes(self) -> list[tuple[str, str, str]]:
-        """Return the warnings about specialisation constants that keep their defaults and kernels whose subgroup size
-        changes."""
+        """Return the warnings about specialisation constants that keep defaults, and about changed subgroup sizes."""
         decorated = {
             i.operands[0]: i.operands[2]
             for i in self.sections[Section.ANNOTATION]
@@ -188,9 +190,9 @@ class ModuleLowering:
     # --- functions -------------------------------------------------------------------------------
 
     def version(self, function: int, target: Target) -> int:
-        """The function to call for `function` in kernels of this target; the first keeps its id."""
+        """Return the id of the version of a function for kernels of a target; the first version keeps the id."""
         if not self.uses_matrices(function) and not self.replaces_subgroups:
-            # It is the same in all.
+            # All versions would be equal.
             target = self._target(None)
         version_id = self._versions.get((function, target))
         if version_id is None:
@@ -225,7 +227,7 @@ class ModuleLowering:
             raise Refused(error.code, error.message, self._name(code[0].result)) from None
 
     def _name(self, function: int | None) -> str:
-        """Empty where none is known."""
+        """Return the name of a function, as a kernel or by OpName; empty if there is none."""
         kernels = (kernel.name for kernel in self.kernels if kernel.function == function)
         about = (i for i in self.sections[Section.NAME] if i.name == "OpName" and i.operands[0] == function)
         return next(kernels, "") or next((decode_string(i.operands[1:])[0] for i in about), "")
@@ -236,7 +238,7 @@ class ModuleLowering:
             raise unsupported(code[0], "a function that is imported cannot have matrices as parameters or result")
 
     def _renamed(self, code: list[Instruction], version: int) -> list[Instruction]:
-        """A copy of a function under new ids."""
+        """Return a copy of a function under new ids, with the facts about its old ids."""
         names = {item.result: self.new_id() for item in code if item.result is not None}
         names[code[0].result or 0] = version
         copy = []
@@ -256,8 +258,11 @@ class ModuleLowering:
         return function in self._users
 
     def operand(self, function: int, component: ComponentType, target: Target) -> tuple[str, int]:
-        """Return the library's name of a function that is an operand, of components, and its id. Modules whose
-        functions have one name share the library's text: they are functions of one type, too."""
+        """Return the name in the library of a function that is an operand, and the id of its version.
+
+        The name consists of a number and the component type. Modules whose functions have equal names share the
+        compiled library functions, which requires equal types.
+        """
         name = self._operands.setdefault(function, f"cm_operand_{len(self._operands)}_{component}")
         return name, self.version(function, target)
 
@@ -281,8 +286,7 @@ class ModuleLowering:
         return kernels
 
     def _of_work_group(self, kernel: Kernel, target: Target) -> None:
-        """Set the target of a kernel that has matrices of its work-groups. Raise Refused where the kernel does not
-        state their size."""
+        """Set the target of a kernel with matrices of work-group scope. Raise Refused if the group size is unknown."""
         if not kernel.work_items:
             message = (
                 f"kernel '{kernel.name}' has matrices of scope workgroup, and does not say how large its work-groups "
@@ -300,7 +304,7 @@ class ModuleLowering:
             raise Refused("spirv-not-supported", f"{message} {self.size_option}")
         return self.strategy.target(size or self.size_option, kernel.work_items if kernel is not None else None)
 
-    # --- what is not a function ------------------------------------------------------------------
+    # --- global definitions ----------------------------------------------------------------------
 
     def _matrix_constants(self) -> set[int]:
         items = self.pool.items
@@ -311,7 +315,7 @@ class ModuleLowering:
         return {i.result for i in imports if decode_string(i.operands)[0].startswith(_DEBUG_SETS)}
 
     def _decorated(self, decoration: int) -> set[int]:
-        """Return the ids that have a decoration."""
+        """Return the ids that have this decoration."""
         return {
             item.operands[0]
             for item in self.sections[Section.ANNOTATION]
@@ -319,7 +323,7 @@ class ModuleLowering:
         }
 
     def _conversions(self) -> dict[int, tuple[int | None, bool]]:
-        """Rounding mode and saturation, by the id that is decorated with them."""
+        """Return id -> (rounding mode, whether saturated), for the results of conversions with such decorations."""
         conversions: dict[int, tuple[int | None, bool]] = {}
         for item in self.sections[Section.ANNOTATION]:
             if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, *_SATURATED):
@@ -332,7 +336,7 @@ class ModuleLowering:
         return conversions
 
     def _subgroup_variables(self) -> dict[int, str]:
-        """Return the built-in variables of the device's subgroups, each with the library's builtin that replaces it."""
+        """Return built-in variable of the device's subgroups -> name of the library's builtin that replaces it."""
         return {
             item.operands[0]: subgroups.BUILT_INS[item.operands[2]]
             for item in self.sections[Section.ANNOTATION]
@@ -372,7 +376,7 @@ class ModuleLowering:
         self._state_sizes()
 
     def _annotation(self, item: Instruction, changed: set[int]) -> Instruction | None:
-        """Return an annotation without its targets that are in memory after the lowering; None where none remains."""
+        """Return an annotation without targets that the lowering changed; None if its only target is such."""
         if item.opcode in _DECORATES:
             exported = item.operands[1] == _LINKAGE_ATTRIBUTES and self._carries(item.operands[0])
             return None if item.operands[0] in changed or exported else item
@@ -382,14 +386,14 @@ class ModuleLowering:
         return item
 
     def _carries(self, function: int) -> bool:
-        """Return whether the lowering changes a function's parameters or result."""
+        """Return whether the lowering changes the type of a function."""
         if function not in self.functions:
             return False
         kind = self.definitions[self.definitions[function].operands[1]]
         return any(map(self.types.carries, kind.operands))
 
     def _state_sizes(self) -> None:
-        """State the subgroup sizes as execution modes, where there are subgroups of more than one work-item."""
+        """State the kernels' subgroup sizes as execution modes, unless the lowering replaces the device's subgroups."""
         modes = self.sections[Section.EXECUTION_MODE]
         users = {kernel.function: kernel for kernel in self.kernels if kernel.uses_matrices}
         if self.replaces_subgroups:
@@ -405,7 +409,7 @@ class ModuleLowering:
 
 
 def _callers_of_the_library(functions: list[Code]) -> set[int]:
-    """Functions that call it, or one that does."""
+    """Return the functions that call library functions, and their direct and indirect callers."""
     by_id: dict[int, Code] = {}
     for code in functions:
         head = code[0]
@@ -416,8 +420,10 @@ def _callers_of_the_library(functions: list[Code]) -> set[int]:
 
 
 def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxyType({})) -> tuple[KernelInfo, ...]:
-    """Return the descriptions of the kernels of a module, which is not changed. `spellings` are OpenCL C's types of
-    kernels' parameters."""
+    """Return the descriptions of a module's kernels; the module is unchanged.
+
+    `spellings` maps a kernel's name to the OpenCL C types of its parameters.
+    """
     sections, code = split(module.instructions)
     pool = Pool(module, sections[Section.GLOBAL], module.definitions())
     types = Types(pool)
@@ -429,7 +435,7 @@ def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxy
 
 
 def check_memory_model(module: Module) -> None:
-    """Raise Refused for modules that are not for OpenCL on devices with 64-bit addresses."""
+    """Raise Refused unless the module's memory model is OpenCL with 64-bit addresses."""
     model = next((item for item in module.instructions if item.opcode == OP["OpMemoryModel"]), None)
     if model is None:
         raise Refused("spirv-invalid", "the module has no memory model")

@@ -1,4 +1,7 @@
-"""The operations on matrices, as calls of the library's functions."""
+"""The lowering of matrix operations to calls of library functions.
+
+Each function of CHANGES lowers an instruction and returns True, or returns False if the instruction has no matrices.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from ...spirv.refusal import Refused, label, unsupported
 from . import maps, small_floats, values
 from .function import Change, FunctionLowering
 
-# By SPIR-V's storage class.
+# storage class -> address space
 _SPACES = {0: "constant", 4: "local", 5: "global", 7: "private", 8: "generic"}
 _VOLATILE = 1
 _ROUNDING = ("rte", "rtz", "rtp", "rtn")
@@ -30,7 +33,7 @@ def _matrix(f: FunctionLowering, kind: int | None) -> MatrixType:
 
 
 def _as(matrix: MatrixType, signed: bool) -> MatrixType:
-    """Return the matrix type with integers of this sign; floating point remains as it is."""
+    """Return the matrix type with integers of this sign; floating-point types are returned unchanged."""
     return replace(matrix, component=matrix.component.with_sign(signed))
 
 
@@ -56,7 +59,7 @@ def store(f: FunctionLowering, item: Instruction) -> bool:
 def _place(
     f: FunctionLowering, item: Instruction, matrix: MatrixType, pointer: int, layout: int, rest: list[int]
 ) -> tuple[tuple[str, Layout, bool], int, int]:
-    """Return the parameters of the library function's instance, the stride in components, and the address."""
+    """Return (address space, layout, whether volatile), the stride in components, and the pointer."""
     number, space = f.types.constants.value(layout), f.types.storage_class(pointer)
     if number not in list(Layout):
         raise unsupported(item, f"the layout {number} is not supported")
@@ -68,7 +71,7 @@ def _place(
 
 
 def _stride(f: FunctionLowering, item: Instruction, matrix: MatrixType, pointee: int, stride: int) -> int:
-    """Return the stride in components, 64 bits wide: SPIR-V's stride counts in units of what the pointer points to."""
+    """Return the id of the stride in components as a 64-bit integer; SPIR-V's stride is in units of the pointee."""
     element, component = f.types.bits(pointee), matrix.component.bits
     operand, constant_names = f.definitions[stride], ("OpConstant", "OpConstantNull")
     if operand.name in constant_names:
@@ -126,7 +129,7 @@ def scale(f: FunctionLowering, item: Instruction) -> bool:
     return True
 
 
-# By instruction: the sign of integers that go in, and that come out; whether it saturates.
+# instruction -> (whether source integers are signed, whether result integers are, whether the result saturates)
 _CONVERSIONS = {
     "ConvertFToU": (False, False, False),
     "ConvertFToS": (True, True, False),
@@ -156,7 +159,7 @@ def convert(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def _convert(f: FunctionLowering, item: Instruction, source: MatrixType, result: MatrixType, how: Conversion) -> None:
-    """Call the function that changes components, use, or both, and transposes if the result is decorated so."""
+    """Call the function that converts components, changes the use, or both; transpose if the result is so decorated."""
     if item.result in f.module.transposed:
         component = None if source.component == result.component else source.component
         instance: library.Instance = library.Transpose(result, source.use, component, how)
@@ -171,7 +174,7 @@ def convert_use(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def _how(f: FunctionLowering, item: Instruction) -> tuple[str, bool]:
-    """The rounding mode and the saturation that decorations ask for."""
+    """Return the rounding mode, or "", and the saturation that decorations of the result require."""
     mode, saturates = f.module.conversions.get(item.result or 0, (None, False))
     if mode is not None and mode >= len(_ROUNDING):
         raise Refused("spirv-invalid", f"{label(item)} has the rounding mode {mode}")
@@ -179,7 +182,7 @@ def _how(f: FunctionLowering, item: Instruction) -> tuple[str, bool]:
 
 
 def bitcast(f: FunctionLowering, item: Instruction) -> bool:
-    """Components of one size lie in the same places."""
+    """Lower a bitcast of matrices to a copy: components of equal size have equal places. Else see `values.view`."""
     if item.result not in f.places:
         return values.view(f, item)
     source, result = _matrix(f, f.types.of(item.operands[0])), _matrix(f, item.result_type)
@@ -210,7 +213,7 @@ def multiply_add(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def _multiplied(f: FunctionLowering, item: Instruction) -> list[MatrixType]:
-    """The types of A, B, C and the result; operands may say that integers of 16 bits are bfloat16."""
+    """Return the types of A, B, C and the result; operand bits may mark integers of 16 bits as bfloat16."""
     types = [_matrix(f, kind) for kind in (*map(f.types.of, item.operands[:3]), item.result_type)]
     bfloat16 = COMPONENT_TYPES["bf16"]
     return [
@@ -222,7 +225,7 @@ def _multiplied(f: FunctionLowering, item: Instruction) -> list[MatrixType]:
 def _widened(
     f: FunctionLowering, item: Instruction, addend: MatrixType, result: MatrixType, value: int, mask: Operands
 ) -> int:
-    """An addend of another type than the result's, converted first, where that loses nothing."""
+    """Convert an addend to the result's type, which must be at least as wide; return the addend's address."""
     signed = Operands.C_SIGNED in mask
     if addend.component.bits > result.component.bits or addend.component.kind != result.component.kind:
         raise unsupported(item, f"of {addend} to {result} is not supported yet")
@@ -236,14 +239,14 @@ def _widened(
 
 
 def coordinates(f: FunctionLowering, item: Instruction) -> bool:
-    """Row and column of a component (SPV_EXT_cooperative_matrix_maintenance1, SPV_INTEL_joint_matrix)."""
+    """Lower the coordinates of a component (SPV_EXT_cooperative_matrix_maintenance1, SPV_INTEL_joint_matrix)."""
     matrix, index = item.operands
     f.call(library.Coord(_matrix(f, f.types.of(matrix))), index, result=item.result)
     return True
 
 
 def reduce(f: FunctionLowering, item: Instruction) -> bool:
-    """The components combined by a function (OpCooperativeMatrixReduceEXT)."""
+    """Lower OpCooperativeMatrixReduceEXT, which combines components by a function of the module."""
     value, how, function = item.operands
     source, result = _matrix(f, f.types.of(value)), _matrix(f, item.result_type)
     operand = f.module.operand(function, source.component, f.target)
@@ -255,7 +258,7 @@ def reduce(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def per_element(f: FunctionLowering, item: Instruction) -> bool:
-    """A function of each component (OpCooperativeMatrixPerElementOpEXT): a call of one that loops over them."""
+    """Lower OpCooperativeMatrixPerElementOpEXT to a call of a new function that loops over the components."""
     value, function, *operands = item.operands
     kind = item.result_type or 0
     callee = f.module.version(function, f.target)

@@ -1,7 +1,7 @@
-"""Small floats, as SPV_KHR_bfloat16's, as integers of as many bits, since few devices have such types: the library
-holds them as those.
+"""The replacement of small floats, such as SPV_KHR_bfloat16's, by integers of the same width.
 
-Values are copied as they are, and converted by the library's functions. There is no arithmetic in the extensions.
+Few devices have such types, and the library holds small floats as integers, too. Values are copied unchanged, and
+library functions convert them. The extensions define no arithmetic.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _ENCODINGS: dict[tuple[int, ...], ComponentType] = {
 _SPELLINGS = [row.encoding for row in SMALL_FLOATS if row.encoding is not None]
 CAPABILITIES = frozenset(number for encoding in _SPELLINGS for _, number in encoding.capabilities)
 EXTENSIONS = frozenset(encoding.extension for encoding in _SPELLINGS)
-# The capabilities of the integers, by their bits.
+# bits of an integer type -> its capability
 _INTEGERS = {8: 39, 16: 22}
 _FLOAT, _INT, _VECTOR, _POINTER = (OP[f"OpType{name}"] for name in ("Float", "Int", "Vector", "Pointer"))
 _MERGED = frozenset({_VECTOR, _POINTER, OP["OpTypeFunction"]})
 _BITCAST, _COPY = OP["OpBitcast"], OP["OpCopyObject"]
 _NAMES_TYPES = (Section.NAME, Section.ANNOTATION)
-# By instruction: the sign of integers that are converted.
+# conversion -> "s" or "u", the sign of its integers
 _CONVERSIONS = {
     OP[f"Op{name}"]: sign
     for name, sign in {
@@ -52,7 +52,7 @@ _MOVES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A conversion of values that are not matrices; `count` is the number of a vector's components."""
+    """A conversion of a scalar or a vector of `count` components."""
 
     source: ComponentType
     target: ComponentType
@@ -61,18 +61,22 @@ class Conversion:
 
 @dataclass(slots=True)
 class Replaced:
-    """The facts that types do not state any more: the components of matrix types, and what instructions convert."""
+    """The facts that a module's types no longer state after the replacement.
+
+    matrices: matrix type -> its component.
+    conversions: result of a conversion -> its types.
+    """
 
     matrices: dict[int, ComponentType] = field(default_factory=dict)
     conversions: dict[int, Conversion] = field(default_factory=dict)
-    # Whether there were such types at all.
+    # Whether the module had small floats.
     any: bool = False
 
 
 def replace(
     module: Module, sections: Mapping[Section, list[Instruction]], functions: Iterable[list[Instruction]]
 ) -> Replaced:
-    """Rewrite a module with matrices in place, and return what its types do not state any more. Raise Refused."""
+    """Replace small floats by integers in place; return the facts that the types no longer state. Raise Refused."""
     replaced = Replaced()
     code = sections[Section.GLOBAL]
     types = declared(code)
@@ -97,13 +101,13 @@ def replace(
 
 
 def declared(code: Iterable[Instruction]) -> dict[int, ComponentType]:
-    """The small floats among a module's types."""
+    """Return id -> component type, for the small floats among a module's types."""
     encoded = ((i.result or 0, _ENCODINGS.get(i.operands)) for i in code if i.opcode == _FLOAT)
     return {kind: row for kind, row in encoded if row is not None}
 
 
 def of_matrices(code: Sequence[Instruction]) -> dict[int, ComponentType]:
-    """The component types of those of the matrix types that are of such."""
+    """Return id -> component type, for the matrix types whose components are small floats."""
     types = declared(code)
     return {i.result or 0: types[i.operands[0]] for i in code if i.opcode == MATRIX and i.operands[0] in types}
 
@@ -115,8 +119,11 @@ def _defined(sections: Mapping[Section, list[Instruction]], functions: list[list
 def _component(
     kind: int | None, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType]
 ) -> tuple[str, int]:
-    """A type's letter and bits, a small float's name, "" where it is neither a number nor a vector of some; and the
-    count."""
+    """Return the name of a type's component, and the number of components.
+
+    The name is that of a small float, or "f" or "i" and the bits; it is empty for types that are neither scalars nor
+    vectors.
+    """
     item, count = definitions[kind or 0], 1
     if item.opcode == _VECTOR:
         item, count = definitions[item.operands[0]], item.operands[1]
@@ -149,14 +156,14 @@ def _small(
     definitions: Mapping[int, Instruction],
     types: Mapping[int, ComponentType],
 ) -> list[ComponentType]:
-    """The small floats that the result and these operands are of."""
+    """Return the small floats that are the types, or the components of the types, of the result and these operands."""
     kinds = [item.result_type, *(definitions[word].result_type for word in operands if word in definitions)]
     names = [_component(kind, definitions, types)[0] for kind in kinds if kind is not None]
     return [row for row in types.values() if row.name in names]
 
 
 class _Substitution:
-    """Integers in place of small floats, and one type where two are the same now."""
+    """The replacement of the types; types that have become equal are merged."""
 
     def __init__(self, module: Module, code: list[Instruction], types: Mapping[int, ComponentType]) -> None:
         self.code, self.definitions = code, module.definitions()
@@ -164,7 +171,7 @@ class _Substitution:
         for bits in dict.fromkeys(component.bits for component in types.values()):
             own = next((i for i in code if i.opcode == _INT and i.operands == (bits, 0)), None)
             integers[bits] = own or Instruction(_INT, (bits, 0), None, module.new_id())
-        # They need nothing, and others may need them early.
+        # Integer types depend on no other type, and others may need them early.
         rest = (i for i in code if i not in integers.values() and i.result not in types)
         code[:] = [*integers.values(), *rest]
         self.ids = {kind: integers[component.bits].result or 0 for kind, component in types.items()}
@@ -198,7 +205,7 @@ class _Substitution:
 
 
 def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str, saturate: bool) -> None:
-    """Convert from or to a small float by a library function."""
+    """Emit calls of library functions that convert from or to a small float; the last one has the result's id."""
     value, source = item.operands[0], how.source
     f.module.rewritten.add(item.result or 0)
 

@@ -1,5 +1,8 @@
-"""The lowering of subgroup instructions where the strategy's subgroups are not the device's: calls of the library's
-builtins."""
+"""The lowering of subgroup instructions to library functions, if the route's subgroups are not the device's.
+
+Each function of CHANGES lowers an instruction and returns True, or returns False if the instruction is for another
+scope.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ BUILT_INS: Mapping[int, str] = {
     41: "get_sub_group_local_id",
     **dict(zip(range(4416, 4421), (f"get_sub_group_{n}_mask" for n in ("eq", "ge", "gt", "le", "lt")), strict=True)),
 }
-# Execution modes, capabilities and extensions that say something of the device's subgroups.
+# The execution modes, capabilities and extensions that are about the device's subgroups.
 EXECUTION_MODES = frozenset({35, 36, 37})
 CAPABILITIES = frozenset({58, *range(61, 69), 4423, 4431, 5568, 5569, 5570, 6026})
 EXTENSIONS = frozenset(
@@ -35,10 +38,12 @@ EXTENSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The lowering of an instruction: to a call of `builtin` with the operands after the scope; `sign` is that of
-    integers among them.
+    """The lowering of an instruction to a call of a library builtin with the operands behind the scope.
 
-    A group operation chooses among `operations`, and is no argument. `scoped`: the first operand is the scope.
+    builtin: the name of the builtin.
+    sign: the sign of integer operands, "s" or "u".
+    operations: the prefixes of the builtin's name, indexed by the group operation; the group operation is no argument.
+    scoped: whether the first operand is the scope.
     """
 
     builtin: str
@@ -136,7 +141,7 @@ def rotate(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def barrier(f: FunctionLowering, item: Instruction) -> bool:
-    """Lower a subgroup barrier: one work-item waits for no other; several wait together with the whole work-group."""
+    """Lower a subgroup barrier: to a memory barrier for subgroups of one work-item, else to a work-group barrier."""
     execution, memory, semantics = item.operands
     if f.types.constants.value(execution) != _SUBGROUP:
         return False
@@ -158,7 +163,7 @@ def memory_barrier(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def query(f: FunctionLowering, item: Instruction) -> bool:
-    """A load of a variable that tells of subgroups."""
+    """Replace a load of a built-in variable of the device's subgroups by a call."""
     name = f.module.subgroup_variables.get(item.operands[0])
     if name is None:
         return False
@@ -167,7 +172,7 @@ def query(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def _block_name(f: FunctionLowering, kind: int) -> tuple[str, ComponentType]:
-    """Return the suffix of block reads and writes of values of this type, and the type of their components."""
+    """Return the suffix of the block read and write functions of a type, and the type's unsigned component."""
     item = f.definitions[kind]
     scalar, count = (item.operands[0], item.operands[1]) if item.opcode == _VECTOR else (kind, 1)
     bits = f.types.bits(scalar)
@@ -200,7 +205,7 @@ def _instance(f: FunctionLowering, item: Instruction, builtin: str, component: C
 
 
 def _replace(f: FunctionLowering, item: Instruction, builtin: str, operands: list[int], sign: str) -> None:
-    """Replace an instruction by calls of a builtin: for vectors, by one call for each component."""
+    """Replace an instruction by a call of a builtin; for vectors, by one call for each component."""
     value = f.definitions[f.types.of(operands[0])] if operands else None
     if value is None or value.opcode != _VECTOR or _is_mask(f, operands[0], builtin):
         _one(f, item, builtin, operands, sign, item.result_type or 0, item.result)
@@ -214,7 +219,7 @@ def _replace(f: FunctionLowering, item: Instruction, builtin: str, operands: lis
 
 
 def _is_mask(f: FunctionLowering, value: int, builtin: str) -> bool:
-    """Ballots take four words as one value."""
+    """Return whether a vector is the mask of a ballot, which is passed whole: four 32-bit integers."""
     return "ballot" in builtin and f.definitions[f.types.of(value)].operands[1] == 4
 
 
@@ -237,7 +242,7 @@ def _one(
             component = _S32
     instance = _instance(f, item, builtin, component)
     arguments = [_as_word(f, operand) for operand in operands]
-    # The first are values; what counts lanes is as wide as a lane's number.
+    # The first parameters are values; parameters of type uint are numbers of lanes.
     parameters = instance.signature.parameters[: len(arguments)]
     arguments = [
         _narrow(f, operand) if parameter.type == "uint" else operand
@@ -250,7 +255,7 @@ def _one(
 
 
 def _as_word(f: FunctionLowering, value: int) -> int:
-    """Truth values travel as integers."""
+    """Return a value as an argument: booleans are passed as 32-bit integers."""
     if f.definitions[f.types.of(value)].opcode != _BOOL:
         return value
     return f.emit("OpSelect", f.pool.integer(32), value, f.pool.number(1), f.pool.number(0))
@@ -262,7 +267,7 @@ def _narrow(f: FunctionLowering, value: int) -> int:
 
 
 def _collectives() -> dict[int, Change]:
-    """Return the changes of all group instructions, whether there is a row for them or not."""
+    """Return opcode -> `collective` for all group instructions; those without a row are refused."""
     names = [name for name in OP if name.startswith(("OpGroup", "OpSubgroup"))]
     decorating = ("OpGroupDecorate", "OpGroupMemberDecorate")
     return {OP[name]: collective for name in names if name not in decorating and not name.startswith("OpSubgroupAvc")}

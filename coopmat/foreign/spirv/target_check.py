@@ -1,4 +1,4 @@
-"""The check that a device supports the matrix types and multiply-adds of a module that is passed on unchanged."""
+"""The check that a device supports the matrix types and multiply-adds of a module for the native route."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from ...spirv.sections import Section, split
 from . import small_floats
 from .types import Types
 
-# A code, a message and its notes.
+# Parameters: code, message, notes.
 Tell = Callable[[str, str, list[Note]], None]
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
-# Where the stride stands, behind the layout.
+# load or store -> index of the stride among its operands; the layout precedes it
 _STRIDES = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 _LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 
 
 def check(module: Module, supported: Supported, device: str, tell: Tell) -> None:
-    """Report each type and each multiply-add that the device lacks once. Raise Refused for types that have no
-    lowering."""
+    """Report each type and multiply-add that the device lacks once. Raise Refused for types that cannot be lowered."""
     types, functions = _read(module)
     lacking = [m for m in dict.fromkeys(types.matrices.values()) if not supported.has_type(m)]
     for matrix in lacking:
@@ -39,7 +38,10 @@ def check(module: Module, supported: Supported, device: str, tell: Tell) -> None
 
 
 def check_strides(module: Module, rules: MemoryRules, device: str, tell: Tell) -> None:
-    """Constant strides; where the layout is another extension's, the stride may be of other things than rows."""
+    """Report constant strides that are no multiple of what the device requires; other layouts are not checked.
+
+    With another extension's layout, the stride may not be the distance of rows or columns.
+    """
     types, functions = _read(module)
     constants = {i.result: i for i in module.instructions if i.name == "OpConstant"}
     for item in (item for body in functions for item in body if item.opcode in _STRIDES):
@@ -57,7 +59,7 @@ def check_strides(module: Module, rules: MemoryRules, device: str, tell: Tell) -
 
 
 def _read(module: Module) -> tuple[Types, Sequence[Sequence[Instruction]]]:
-    """The types, with those of matrices, and the functions."""
+    """Return the types of a module, matrix types included, and its functions."""
     sections, functions = split(module.instructions)
     types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
     types.read_matrices(small_floats.of_matrices(sections[Section.GLOBAL]))
@@ -67,10 +69,10 @@ def _read(module: Module) -> tuple[Types, Sequence[Sequence[Instruction]]]:
 def _multiply_adds(
     code: Iterator[Instruction], types: Types, lacking: list[MatrixType]
 ) -> Iterator[tuple[MatrixType, MatrixType, MatrixType, Operands]]:
-    """A, B, C and the operand mask; not those of types of which it was told already."""
+    """Yield A, B, C and the operand mask of multiply-adds, except those of types that were reported already."""
     for item in code:
         a, b, c = (types.matrices[types.of(operand)] for operand in item.operands[:3])
         if not {a, b, c} & set(lacking):
-            # The bits say nothing about floating point.
+            # The bits have no meaning for floating point.
             mask = item.operands[3] if len(item.operands) > 3 and c.component.is_integer else 0
             yield a, b, c, Operands(mask & 31)

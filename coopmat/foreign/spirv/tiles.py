@@ -1,7 +1,7 @@
-"""The tiles of our own native modules: variables in local memory that hold one tile for each subgroup of a work-group.
+"""The tiles of our own native modules: local variables that hold one tile for each subgroup of a work-group.
 
-A native module is compiled for the subgroups of its consumer. A lowering may form smaller subgroups, and so more of
-them: the tiles of kernels that state the size of their work-groups are enlarged. Other kernels have a largest size.
+A native module is compiled for its consumer's subgroups. A lowering may form smaller subgroups, and so more of them. If
+a kernel states the size of its work-groups, its tiles are enlarged; otherwise its work-groups have a largest size.
 """
 
 from __future__ import annotations
@@ -20,16 +20,21 @@ _VARIABLE, _POINTER, _ARRAY, _CONSTANT = (OP[f"Op{n}"] for n in ("Variable", "Ty
 _LABEL, _BITCAST = OP["OpLabel"], OP["OpBitcast"]
 _BEFORE_CODE = frozenset({_VARIABLE, OP["OpLine"], OP["OpNoLine"]})
 _WORKGROUP = 4  # the storage class
-# The number in the name of a variable is that of the subgroups for which there are tiles.
+# The number in a variable's name is the number of subgroups for which there are tiles.
 _NAME = re.compile(r"coop_mat_tiles\.([1-9]\d{0,5})\.")
-# More than the local memory of any device.
+# More components than any device's local memory holds.
 _MOST_COMPONENTS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
 class _Tiles:
-    """A variable with tiles. `name` is the position of its OpName, `room` the number of tiles, `users` are the
-    functions that use the variable, and their callers; `component` and `count` are those of the array."""
+    """A variable with tiles.
+
+    name: the index of its OpName in the section.
+    room: the number of tiles.
+    component, count: the element type and the length of its array.
+    users: the functions that use the variable, and their callers.
+    """
 
     variable: Instruction
     name: int
@@ -42,7 +47,7 @@ class _Tiles:
 def _tiles(
     functions: Mapping[int, list[Instruction]], sections: Mapping[Section, list[Instruction]], pool: Pool
 ) -> Iterator[_Tiles]:
-    """Yield the variables of a module that are named and made as our own tiles are."""
+    """Yield the variables of a module that have the names and types of our own tiles."""
     seen: set[int | None] = set()
     for at, item in enumerate(sections[Section.NAME]):
         match = _NAME.match(decode_string(item.operands[1:])[0]) if item.name == "OpName" else None
@@ -67,7 +72,7 @@ def read_tiles(
     sections: Mapping[Section, list[Instruction]],
     pool: Pool,
 ) -> None:
-    """Set for each kernel the number of subgroups of a work-group for which the tiles that it uses have room."""
+    """Set for each kernel the number of subgroups for which all tiles that it uses have room."""
     for tiles in _tiles(functions, sections, pool):
         for kernel in kernels:
             if kernel.function in tiles.users:
@@ -80,8 +85,10 @@ def enlarge_tiles(
     sections: Mapping[Section, list[Instruction]],
     pool: Pool,
 ) -> None:
-    """Make room in tiles for all subgroups of the kernels that state the size of their work-groups. Raise Refused if
-    that is more than any device has."""
+    """Enlarge tiles to hold all subgroups of the kernels that state the size of their work-groups.
+
+    Raise Refused if this needs more local memory than any device has.
+    """
     for tiles in list(_tiles(functions, sections, pool)):
         needed = tiles.room
         for kernel in kernels:
@@ -102,7 +109,7 @@ def _enlarge(
     sections: Mapping[Section, list[Instruction]],
     pool: Pool,
 ) -> None:
-    """Give a variable a larger type. Its name states the new room; functions use a pointer of the former type."""
+    """Give a variable a larger array type and a name with the new room; functions use a pointer of the old type."""
     old = tiles.variable
     array = pool.intern("OpTypeArray", tiles.component, pool.number(tiles.count // tiles.room * room))
     new = Instruction(old.opcode, old.operands, pool.pointer(array, _WORKGROUP), old.result)

@@ -1,4 +1,4 @@
-"""The module's types: which have matrices in them, and what these are held in."""
+"""Queries about a module's types: which contain matrices, and which types hold matrices after the lowering."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .constants import Constants
 MATRIX = OP["OpTypeCooperativeMatrixKHR"]
 _ARRAY, _STRUCT, _POINTER, _VECTOR = (OP[f"OpType{name}"] for name in ("Array", "Struct", "Pointer", "Vector"))
 _INT, _FLOAT = OP["OpTypeInt"], OP["OpTypeFloat"]
-# Of a matrix, all of which a work-item may have to hold.
+# The most components of a matrix: one work-item may have to hold all of them.
 _MOST_COMPONENTS = 2**24
 
 
 class Types:
-    """The types of one module."""
+    """The types of one module; `matrices` maps the id of a matrix type to the type."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool, self.definitions = pool, pool.definitions
@@ -38,15 +38,18 @@ class Types:
         self._carries: dict[int, bool] = {}
 
     def read_matrices(self, components: Mapping[int, ComponentType]) -> None:
-        """`components` are those of matrix types that they do not tell. Raises Refused for what has no lowering."""
+        """Read the matrix types. Raises Refused for types that cannot be lowered.
+
+        `components` has the component types of those matrix types whose components were replaced by integers.
+        """
         for item in self.pool.items:
             if item.opcode == MATRIX:
                 self.matrices[item.result or 0] = self._matrix(item, components.get(item.result or 0))
 
-    # --- questions
+    # --- queries
 
     def of(self, value: int) -> int:
-        """The type of a value."""
+        """Return the type of a value. Raise Refused if the id is no value."""
         kind = self.definitions[value].result_type
         if kind is None:
             raise Refused("spirv-invalid", f"{label(self.definitions[value])} is used as a value, and is none")
@@ -80,7 +83,7 @@ class Types:
         return result
 
     def matrices_in(self, kind: int | None) -> Iterator[int]:
-        """The matrix types that a type is made of, itself included."""
+        """Yield the matrix types that a type consists of, itself included; duplicates are possible."""
         item = self.definitions[kind or 0]
         if item.opcode == MATRIX:
             yield item.result or 0
@@ -88,14 +91,14 @@ class Types:
             yield from self.matrices_in(member)
 
     def first(self, kind: int | None) -> int:
-        """The type of what a value of this type starts with."""
+        """Return the type of the first scalar, vector or matrix in a value of this type."""
         item = self.definitions[kind or 0]
         while item.opcode in (_ARRAY, _STRUCT) and item.operands:
             item = self.definitions[item.operands[0]]
         return item.result or 0
 
     def member(self, kind: int, index: int) -> int:
-        """The type of a member or element of an aggregate or vector."""
+        """Return the type of a member or element of an aggregate, vector or matrix. Raise Refused if there is none."""
         item = self.definitions[kind]
         if item.opcode == _STRUCT and index < len(item.operands):
             return item.operands[index]
@@ -104,7 +107,7 @@ class Types:
         raise Refused("spirv-invalid", f"{label(item)} has no member {index}")
 
     def members(self, kind: int) -> list[int]:
-        """The types of all members of an array or struct."""
+        """Return the types of all members of an array or struct. Raise Exceeded for arrays longer than the budget."""
         item = self.definitions[kind]
         if item.opcode == _ARRAY:
             count = self.constants.value(item.operands[1])
@@ -114,7 +117,7 @@ class Types:
         return list(item.operands)
 
     def check_constant(self, kind: int) -> None:
-        """Raise Exceeded for a type whose values have more members, of all levels, than are written one by one."""
+        """Raise Exceeded if constants of this type have more members, counted at all levels, than the budget allows."""
 
         def size(item: Instruction, parts: Sequence[int]) -> int:
             if item.opcode == MATRIX or not self.carries(item.result):
@@ -127,7 +130,7 @@ class Types:
             raise budgets.Exceeded("constant-members", f"a constant of the type %{kind}")
 
     def bits(self, kind: int) -> int:
-        """Return the width of a scalar type in bits, or of a vector with its padding in memory."""
+        """Return the bits of a scalar type, or of a vector with its padding in memory. Raise Refused for others."""
         item = self.definitions[kind]
         if item.opcode == _VECTOR:
             count = item.operands[1]
@@ -137,7 +140,7 @@ class Types:
         raise unsupported(item, "a scalar or vector type is expected here")
 
     def component(self, kind: int) -> ComponentType:
-        """Return the component type of a scalar type; integers are signed until an instruction says otherwise."""
+        """Return the component type of a scalar type; integers are signed, unless an instruction states otherwise."""
         item = self.definitions[kind]
         prefix = {_INT: "s", _FLOAT: "f"}.get(item.opcode, "")
         result = COMPONENT_TYPES.get(f"{prefix}{item.operands[0] if item.operands else ''}")
@@ -163,7 +166,7 @@ class Types:
             raise unsupported(item, str(error)) from None
 
     def storage(self, strategy: Strategy, sub_group_size: int, work_items: int) -> Iterator[Instruction]:
-        """The types that take the place of the matrix types: those of a work-group are spread over `work_items`."""
+        """Yield the array types that replace matrix types; those of work-group scope are spread over `work_items`."""
         for kind, matrix in self.matrices.items():
             element, holder = self.elements(kind), holding(strategy, matrix)
             width = holder.width(matrix)
@@ -174,10 +177,10 @@ class Types:
             yield Instruction(_ARRAY, (element, count), None, kind)
 
     def elements(self, kind: int) -> int:
-        """The type of a matrix type's components."""
+        """Return the type of a matrix type's components."""
         return self.definitions[kind].operands[0]
 
 
 def holding(strategy: Strategy, matrix: MatrixType) -> Strategy:
-    """The strategy that holds a matrix: one of a work-group is spread over its work-items, whatever the others are."""
+    """Return the strategy that holds a matrix; matrices of work-group scope are always held by "scratch"."""
     return STRATEGIES["scratch"] if matrix.of_work_group else strategy

@@ -1,5 +1,7 @@
-"""The lowering of instructions that move values with matrices: loads, stores, parts of aggregates, calls, addresses of
-components."""
+"""The lowering of instructions that move matrices: loads, stores, parts of aggregates, calls, component addresses.
+
+Each function of CHANGES lowers an instruction and returns True, or returns False if the instruction has no matrices.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def store(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def variable(f: FunctionLowering, item: Instruction) -> bool:
-    """An initialiser with matrices becomes a copy."""
+    """Lower a variable: an initializer with matrices becomes a copy. Raise Refused outside of private memory."""
     kind = f.definitions[item.result_type or 0].operands[1]
     if not f.types.carries(kind):
         return False
@@ -84,7 +86,7 @@ def _put(f: FunctionLowering, value: int, address: int) -> None:
 
 
 def construct(f: FunctionLowering, item: Instruction) -> bool:
-    """Lower the construction of an array or struct with matrices; that of a matrix is an operation."""
+    """Lower the construction of an array or struct with matrices; return False for that of a matrix."""
     if item.result not in f.places:
         return False
     kind = item.result_type or 0
@@ -100,7 +102,7 @@ def undefined(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def copy_logical(f: FunctionLowering, item: Instruction) -> bool:
-    """The types differ, what they are made of does not."""
+    """Lower OpCopyLogical to a copy: the two types have the same members."""
     if item.result not in f.places:
         return False
     pointer = f.pool.pointer(item.result_type or 0)
@@ -156,7 +158,7 @@ def chain(f: FunctionLowering, item: Instruction) -> bool:
     for n in range(first, len(indices)):
         if kind in f.types.matrices:
             if n + 1 != len(indices):
-                raise Refused("spirv-invalid", f"{label(item)} goes on behind a component of a matrix")
+                raise Refused("spirv-invalid", f"{label(item)} has an index behind that of a matrix component")
             _component(f, item, kind, indices[:n], indices[n])
             return True
         at = f.types.constants.value(indices[n]) if f.definitions[kind].opcode == OP["OpTypeStruct"] else 0
@@ -165,7 +167,7 @@ def chain(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def _component(f: FunctionLowering, item: Instruction, kind: int, path: list[int], index: int) -> None:
-    """A matrix whose rows are vectors is looked at as components."""
+    """Emit the address of a component; if vectors hold the rows, the matrix is accessed as an array of components."""
     base = item.operands[0]
     if f.width(kind) == 1:
         f.out.append(item)
@@ -179,7 +181,7 @@ def _component(f: FunctionLowering, item: Instruction, kind: int, path: list[int
 def address(
     f: FunctionLowering, base: int, kind: int, index: int, space: int = FUNCTION, result: int | None = None
 ) -> int:
-    """Emit the address of a component of a matrix, by the component's number in what the work-item holds."""
+    """Emit the address of a component of a matrix, given its index among those that the work-item holds."""
     pointer = f.pool.pointer(f.types.elements(kind), space)
     if f.width(kind) == 1:
         return f.emit("OpInBoundsAccessChain", pointer, base, index, result=result)
@@ -189,15 +191,18 @@ def address(
 _POINTER_CHAINS = frozenset({OP["OpPtrAccessChain"], OP["OpInBoundsPtrAccessChain"]})
 
 
-# What gives a pointer of which the type tells nothing: front ends without types of pointers choose one.
+# Instructions whose pointee type has no meaning: front ends with opaque pointers choose any type.
 _FROM_ANYWHERE = frozenset(OP[f"Op{name}"] for name in ("Phi", "Select", "FunctionCall", "FunctionParameter", "Load"))
 
 
 def view(f: FunctionLowering, item: Instruction) -> bool:
-    """A pointer to what has matrices as a pointer to something else, or back."""
+    """Lower a bitcast of a pointer to an object with matrices to a pointer to another type, or back.
+
+    Raise Refused if any other memory is cast to memory with matrices.
+    """
     before, after = f.types.pointee_or_none(f.types.of(item.operands[0])), f.types.pointee_or_none(item.result_type)
     if f.types.carries(before) and after is not None and not f.types.carries(after):
-        # What an object starts with stays where it is.
+        # A pointer to an object whose first part is no matrix may still be used.
         if f.types.first(before) in f.types.matrices:
             f.views.add(item.result or 0)
         f.out.append(item)
@@ -211,12 +216,12 @@ def view(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def lifetime(f: FunctionLowering, item: Instruction) -> bool:
-    """Sizes are of what is not there any more; nothing depends on them."""
+    """Drop lifetime markers: their sizes refer to types that the lowering removes, and they are only hints."""
     return f.module.has_matrices
 
 
 def debug(f: FunctionLowering, item: Instruction) -> bool:
-    """Drop debug information about a value that is in memory now: return whether the instruction is such."""
+    """Drop debug information about values that are in memory now; return whether the instruction is dropped."""
     return item.operands[0] in f.module.debug_sets and f.names_matrices(item)
 
 

@@ -1,7 +1,7 @@
-/* Binaries of programs with matrices: the driver's, in a container with what is known of the kernels.
+/* Binaries of programs with matrices: the driver's binary, in a container with the facts about the kernels.
  *
- * A container is 16 bytes by which it is known, the size of the facts as 64 bits in the machine's order, the facts, a
- * message with a field `kernel` for each, and the driver's bytes. */
+ * A container has 16 bytes of magic, the size of the facts (64 bits in the machine's byte order), the facts (a message
+ * with a field `kernel` for each kernel), and the driver's binary. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -13,11 +13,11 @@ static const char magic[16] = { 'c', 'o', 'o', 'p', 'm', 'a', 't', ' ', 'b', 'i'
 enum { HEAD = sizeof magic + sizeof(uint64_t) };
 
 typedef struct {
-    unsigned char *bytes; /* NULL: there is none */
+    unsigned char *bytes; /* NULL: no binary, or only its size was requested */
     size_t size;
 } binary;
 
-/* The devices of a program, to be freed. */
+/* Returns the devices of a program, which the caller frees, and their number; NULL on failure. */
 static cl_device_id *devices_of(cl_program id, cl_uint *count)
 {
     size_t size = 0;
@@ -32,7 +32,7 @@ static cl_device_id *devices_of(cl_program id, cl_uint *count)
     return ids;
 }
 
-/* The driver's binary of a built program for a device; without `with_bytes` its size alone. */
+/* Returns the driver's binary of a built program for a device; without `with_bytes`, only its size. */
 static binary driver_binary(cl_program id, cl_device_id device, bool with_bytes)
 {
     binary result = { NULL, 0 };
@@ -70,7 +70,7 @@ static message facts_message(const kernel_facts *facts, cl_device_id device)
     return m;
 }
 
-/* The container of a program of the application's for a device. */
+/* Returns the container of an application's program for a device; without `with_bytes`, only its size. */
 static binary container(cl_program id, cl_device_id device, bool with_bytes)
 {
     binary result = { NULL, 0 };
@@ -151,7 +151,7 @@ cl_program CL_API_CALL layer_CreateProgramWithBinary(cl_context context, cl_uint
 {
     kernel_facts *facts = NULL;
     bool has_container = false;
-    /* No context has more devices: the driver refuses such a count before it looks at the lists. */
+    /* No context has more devices: the driver refuses such a count before it reads the lists. */
     const bool is_list = ids && lengths && given && count <= MOST_DEVICES;
     size_t *sizes = is_list ? calloc((size_t)count + 1, sizeof *sizes) : NULL;
     const unsigned char **bytes = sizes ? calloc((size_t)count + 1, sizeof *bytes) : NULL;

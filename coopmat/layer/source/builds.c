@@ -1,5 +1,5 @@
-/* Builds: at each the helper compiles what the application gave, and the driver builds the result, once for each kind of
- * device. Of several such programs one is made behind the application's, by their binaries. */
+/* Builds: for each kind of device, the helper compiles the application's program, and the driver builds the result. If
+ * there are several kinds, their binaries are joined into one program behind the application's. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -10,7 +10,7 @@
 
 typedef void(CL_CALLBACK *callback)(cl_program, void *);
 
-/* What the application asked for: a build, or a compilation, which has headers. */
+/* The application's request: a build, or a compilation, which may have headers. */
 typedef struct {
     bool is_build;
     const char *options;
@@ -19,10 +19,10 @@ typedef struct {
     const char **header_names;
 } order;
 
-/* What was made for devices of one kind. */
+/* The program that was made for the devices of one kind. */
 typedef struct {
-    cl_program id; /* NULL: it failed */
-    bool is_binary; /* the device's code, and not what the helper compiled */
+    cl_program id; /* NULL: the compilation failed */
+    bool is_binary; /* the program was created from a device binary, not from the helper's code */
     kernel_facts *facts;
     char *device_options, *log;
 } product;
@@ -38,7 +38,7 @@ static char *formatted(const char *format, ...)
     return text;
 }
 
-/* ---- what is known of builds */
+/* ---- records of builds */
 
 build *copied_build(const build *b)
 {
@@ -68,7 +68,7 @@ void release_builds(build *b)
     }
 }
 
-/* With the lock: takes out of a list what is of a device. */
+/* Moves the builds and facts of a device from a program to the given lists. The caller holds the lock. */
 static void drop_device(program *p, cl_device_id id, build **old_builds, kernel_facts **old_facts)
 {
     for (build **at = &p->builds; *at;)
@@ -91,7 +91,7 @@ static void drop_device(program *p, cl_device_id id, build **old_builds, kernel_
         }
 }
 
-/* Keeps what was made for these devices in place of what was there for them. */
+/* Replaces the builds and facts of these devices by the new product's. */
 static void record(program *p, cl_uint count, const cl_device_id *ids, const product *made, const char *options)
 {
     build *old_builds = NULL;
@@ -195,7 +195,7 @@ static cl_program create(const program *p, const char *form, const void *code, s
     return next->clCreateProgramWithSource(p->context, 1, &text, &size, error);
 }
 
-/* Adds a text to a log, which is freed. */
+/* Appends a text to a log; frees both, and returns the new log. */
 static char *longer_log(char *log, char *more)
 {
     char *both = log && more ? formatted("%s%s", log, more) : NULL;
@@ -206,7 +206,7 @@ static char *longer_log(char *log, char *more)
     return both;
 }
 
-/* The program of the device's code, for all devices of a kind; NULL where the driver does not take it. */
+/* Returns a program of a device binary, for all devices of a kind; NULL if the driver refuses the binary. */
 static cl_program create_with_binary(const program *p, cl_uint count, const cl_device_id *ids, const field *binary)
 {
     size_t sizes[MOST_DEVICES];
@@ -218,8 +218,9 @@ static cl_program create_with_binary(const program *p, cl_uint count, const cl_d
     return next->clCreateProgramWithBinary(p->context, count, ids, sizes, bytes, NULL, NULL);
 }
 
-/* Has the helper build a program in a process that may crash. Unless it does, the program is of the binary that comes
- * from there, or not made yet. */
+/* Lets the helper build a program in a process that may crash. Returns an error if that process crashed, or the helper
+ * did not answer. Otherwise, `made` gets a program of the binary that the process returned; without one, its id stays
+ * NULL. */
 static cl_int try_build(const program *p, cl_uint count, const cl_device_id *ids, const order *o, const char *form,
     const field *code, product *made)
 {
@@ -258,7 +259,8 @@ static cl_int try_build(const program *p, cl_uint count, const cl_device_id *ids
     return error;
 }
 
-/* Makes a program of the code in the helper's answer. */
+/* Creates the driver's program from the code in the helper's answer, after a trial if the device's compiler may
+ * crash. */
 static cl_int take(const program *p, cl_uint count, const cl_device_id *ids, const order *o, const message *answer,
     const char *form, product *made)
 {
@@ -274,7 +276,7 @@ static cl_int take(const program *p, cl_uint count, const cl_device_id *ids, con
     return error;
 }
 
-/* Asks the helper for a program's code. */
+/* Requests a program's code from the helper, and creates the driver's program. */
 static cl_int compile(const program *p, cl_uint count, const cl_device_id *ids, const order *o, product *made)
 {
     const device *d = device_of(ids[0]);
@@ -309,7 +311,7 @@ static cl_int compile(const program *p, cl_uint count, const cl_device_id *ids, 
     return error;
 }
 
-/* A program for devices of one kind, not built yet. */
+/* Creates a program for devices of one kind; it is not built yet. */
 static cl_int make(const program *p, cl_uint count, const cl_device_id *ids, const order *o, product *made)
 {
     device *d = device_of(ids[0]);
@@ -345,13 +347,13 @@ static cl_int run(const product *made, const order *o, cl_uint count, const cl_d
     if (o->is_build)
         return next->clBuildProgram(made->id, count, ids, made->device_options, function, data);
     const device *d = device_of(ids[0]);
-    /* The headers are in what the helper made. */
+    /* The helper's code contains the headers already. */
     cl_uint headers = d && !d->emulated ? o->header_count : 0;
     return next->clCompileProgram(made->id, count, ids, made->device_options, headers, headers ? o->headers : NULL,
         headers ? o->header_names : NULL, function, data);
 }
 
-/* Moves the devices of the first one's kind to the front; how many they are. */
+/* Moves the devices of the same kind as the first to the front, and returns their number. */
 static cl_uint gather_kind(cl_uint count, cl_device_id *ids)
 {
     const device *first = device_of(ids[0]);
@@ -367,7 +369,8 @@ static cl_uint gather_kind(cl_uint count, cl_device_id *ids)
     return same;
 }
 
-/* The programs that the driver built for this one, each once and retained, at most one for a device; how many. */
+/* Lists the distinct programs that the driver has built for this program, at most MOST_DEVICES. Retains each, and
+ * returns their number. */
 static cl_uint built_ones(const program *p, cl_program *made)
 {
     cl_uint count = 0, kept = 0;
@@ -390,7 +393,7 @@ static cl_uint built_ones(const program *p, cl_program *made)
     return kept;
 }
 
-/* Makes one program of those that were built, and puts it behind the application's; none where there are none. */
+/* Joins the programs that were built into one, and sets it as the program behind; NULL if none was built. */
 static cl_int unite(program *p, bool is_build)
 {
     cl_program made[MOST_DEVICES], behind = NULL;
@@ -430,7 +433,7 @@ static notice *notice_of(cl_program id, callback function, void *data)
     return n;
 }
 
-/* The devices of a context that a build is for; 0 where one is not of it. */
+/* Writes the devices of a build to `ids`, and returns their number; 0 if one does not belong to the context. */
 static cl_uint devices_of_build(const program *p, cl_uint count, const cl_device_id *given, cl_device_id *ids)
 {
     cl_uint all = devices_of_context(p->context, ids, MOST_DEVICES);
@@ -449,7 +452,8 @@ static cl_uint devices_of_build(const program *p, cl_uint count, const cl_device
     return count;
 }
 
-/* Builds for all devices; the usual case is that one program serves them, and the driver may take its time for it. */
+/* Builds for all devices. In the usual case one program serves all of them: then the driver may build asynchronously,
+ * and calls back. */
 static cl_int perform(program *p, cl_uint count, cl_device_id *ids, const order *o, callback function, void *data)
 {
     cl_program others[MOST_DEVICES];
@@ -466,7 +470,7 @@ static cl_int perform(program *p, cl_uint count, cl_device_id *ids, const order 
             notice *n = notice_of(p->id, function, data);
             set_behind(p, made.id);
             error = run(&made, o, same, ids, n ? forward : NULL, n);
-            /* Where the driver refuses it, the notice stays: whether it calls back then, nobody knows. */
+            /* If the driver refuses the program, the notice is not freed: the driver may still call back. */
             release_product(&made);
             return error;
         }
@@ -482,7 +486,7 @@ static cl_int perform(program *p, cl_uint count, cl_device_id *ids, const order 
     return first_error;
 }
 
-/* One build of a program at a time, and none while there are kernels. */
+/* Performs a build, unless another build of the program is running or kernels of the program exist. */
 static cl_int perform_alone(
     program *p, cl_uint count, const cl_device_id *given, const order *o, callback function, void *data)
 {
@@ -510,7 +514,7 @@ static cl_int perform_alone(
     return error;
 }
 
-/* Whether there are matrices, in the text, in what it includes, or in headers. */
+/* Returns whether the source, a file that it includes, or a header has matrices. */
 static bool has_matrices(const program *p, const order *o)
 {
     bool found = p->is_il || text_has_matrices((const char *)p->code)

@@ -1,7 +1,8 @@
 /* The helper's answers on disk: a program that was compiled before starts without the helper.
  *
- * This only reads; the helper writes. `coopmat.cache` has the format of entries, how their names are made, and which
- * directories are trusted; the same rules are here, and where they differ, nothing is found. */
+ * The layer only reads entries; the helper writes them. `coopmat.cache` defines the format and names of entries, and
+ * which directories are trusted. This file implements the same rules; a difference only means that no entry is
+ * found. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -25,7 +26,8 @@ typedef struct {
 
 /* ---- files */
 
-/* With a 0 behind its end; `bytes` is NULL where it is not a regular file of this size at most. */
+/* Returns a file's bytes and a null terminator. `bytes` is NULL if the file is not regular, cannot be read, or has
+ * LARGEST_FILE bytes or more. */
 static bytes read_file(const char *path, int flags)
 {
     bytes result = { NULL, 0 };
@@ -51,7 +53,7 @@ static bytes read_file(const char *path, int flags)
     return result;
 }
 
-/* The cache's directory; false where there is none, or others may have written there. */
+/* Finds the cache's directory; false if the cache is off, or the directory is missing or accessible to other users. */
 static bool find_directory(char *directory, size_t room)
 {
     const char *off = getenv("COOPMAT_NO_CACHE"), *named = getenv("COOPMAT_CACHE_DIR"), *home = getenv("HOME");
@@ -89,7 +91,7 @@ static void add_part(digest *d, const char *name, const void *data, size_t size)
     digest_add(d, data, size);
 }
 
-/* Parts are in the order of their names. */
+/* Calculates an entry's name from its parts. The names of the parts must be in alphabetical order. */
 static void name_entry(char *name, const char *kind, const char *second, const void *data, size_t size,
     const unsigned char *version)
 {
@@ -120,8 +122,8 @@ static uint64_t number_at(const unsigned char *at)
     return le64toh(number);
 }
 
-/* Whether the files that an entry depends on are as they were: for each there is the length of its name, its digest, of
- * zeros if there was no such file, and its name. */
+/* Returns whether the files on which an entry depends are unchanged. The table has, for each file, the length of its
+ * name (32 bits), the digest of its contents (zeros if the file must not exist), and its name. */
 static bool files_hold(const unsigned char *at, const unsigned char *end)
 {
     static const unsigned char absent[DIGEST_SIZE];
@@ -157,7 +159,8 @@ static bool files_hold(const unsigned char *at, const unsigned char *end)
     return true;
 }
 
-/* The payload of an entry, which is the end of `file`; NULL where there is none that holds. */
+/* Returns the payload of a valid entry, the end of `file`, and its size; NULL if there is none. The caller frees
+ * `file`. */
 static const unsigned char *entry(const char *directory, const char *name, bytes *file, size_t *size)
 {
     char path[4200];
@@ -179,14 +182,14 @@ static const unsigned char *entry(const char *directory, const char *name, bytes
     const unsigned char *files = file->bytes + HEAD;
     if (left || !files_hold(files, files + sizes[0]))
         return NULL;
-    /* The time of its last use: the oldest are removed first. */
+    /* Set the time of last use: the cache removes the least recently used entries first. */
     utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
     *size = sizes[2];
     return files + sizes[0] + sizes[1];
 }
 
-/* The version of what the helper is made of: an entry that lists its files, each with its size and the nanoseconds of
- * its last change, if they are so still. */
+/* Calculates the version of the files that define the helper. An entry lists these files, each with its size and the
+ * time of its last change in nanoseconds. Returns false if a file has changed since. */
 static bool find_version(const char *directory, unsigned char version[DIGEST_SIZE])
 {
     char python[4096], helper[4096], name[2 * DIGEST_SIZE + 1];

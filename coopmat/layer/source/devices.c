@@ -1,4 +1,4 @@
-/* Devices: what they say of themselves, and what the layer says for those without the extension. */
+/* Devices: their properties, and the queries that the layer answers for devices without the extension. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -12,7 +12,7 @@
 
 extern char **environ;
 
-/* Those of handles that the driver gave out again are kept, since somebody may still look at them. */
+/* `former_devices` has the records of handles that the driver has reused; a thread may still use such a record. */
 static device *devices, *former_devices;
 
 cl_int give(const void *data, size_t size, size_t room, void *to, size_t *written)
@@ -46,7 +46,7 @@ static unsigned long long number_info(cl_device_id id, cl_device_info what, size
     return next->clGetDeviceInfo(id, what, sizeof wide, &wide, NULL) ? 0 : wide;
 }
 
-/* Whether a list of words has this one. */
+/* Returns whether a list of words, separated by spaces, contains a word. */
 static bool has_word(const char *words, const char *word)
 {
     size_t size = strlen(word);
@@ -125,7 +125,7 @@ device *device_of(cl_device_id id)
         d->emulated = !has_word(extensions, EXTENSION);
         describe(d, extensions);
         pthread_mutex_lock(&layer_lock);
-        device *other = devices; /* of another thread's, meanwhile */
+        device *other = devices; /* another thread may have added the device meanwhile */
         while (other && other->id != id)
             other = other->next;
         if (!other) {
@@ -172,12 +172,12 @@ bool same_facts(const device *a, const device *b)
 
 void put_driver(message *m, cl_device_id id)
 {
-    /* The table of functions that the driver's objects begin with. */
+    /* Objects of a driver begin with a pointer to its table of functions. */
     const cl_icd_dispatch *table = *(const cl_icd_dispatch *const *)id;
     Dl_info library;
     put_text(m, "library", dladdr((void *)table->clGetDeviceInfo, &library) ? library.dli_fname : "");
 #if defined __x86_64__
-    /* The model and what it can do, without what differs between cores. */
+    /* The processor's model and features. Values that differ between cores are left out. */
     unsigned words[6] = { 0 }, ignored;
     __get_cpuid(1, &words[0], &ignored, &words[1], &words[2]);
     __get_cpuid_count(7, 0, &ignored, &words[3], &words[4], &words[5]);
@@ -194,7 +194,7 @@ static bool is_emulated(cl_device_id id)
     return d && d->emulated;
 }
 
-/* The device's own extensions and one more. */
+/* Answers a query of extensions: the device's own, and cl_khr_cooperative_matrix. */
 static cl_int extensions_info(cl_device_id id, cl_device_info what, size_t room, void *to, size_t *written)
 {
     size_t size = 0;
@@ -219,8 +219,8 @@ static cl_int extensions_info(cl_device_id id, cl_device_info what, size_t room,
     return error;
 }
 
-/* The device's own names and one more (SPV_KHR_cooperative_matrix), or its numbers and one more (the capability), of
- * cl_khr_spirv_queries; devices without that do not answer. */
+/* Answers a query of cl_khr_spirv_queries: the device's own extension names and SPV_KHR_cooperative_matrix, or its own
+ * capabilities and the matrix capability. Returns the error of a device that lacks these queries. */
 static cl_int spirv_info(cl_device_id id, cl_device_info what, size_t room, void *to, size_t *written)
 {
     static const char *const extension = "SPV_KHR_cooperative_matrix";
@@ -242,7 +242,7 @@ static cl_int spirv_info(cl_device_id id, cl_device_info what, size_t room, void
     return error;
 }
 
-/* The device's own features but those that programs with matrices do not have. */
+/* Answers a query of OpenCL C features: the device's own, without those that the compiler lacks. */
 static cl_int features_info(cl_device_id id, cl_device_info what, size_t room, void *to, size_t *written)
 {
     static const char *const missing[] = { "__opencl_c_device_enqueue", "__opencl_c_pipes" };
@@ -265,7 +265,8 @@ static cl_int features_info(cl_device_id id, cl_device_info what, size_t room, v
     return error;
 }
 
-/* The bytes of a query about queues on the device and pipes, whose answer is 0 where there are none; 0 for others. */
+/* Returns the size in bytes of the answer to a query about device-side queues or pipes, whose value is 0 if the device
+ * has none; returns 0 for other queries. */
 static size_t size_of_missing(cl_device_info what)
 {
     switch (what) {
@@ -341,7 +342,8 @@ static cl_int own_matrix_info(cl_device_id id, cl_uint what, size_t size, const 
     return own ? own(id, what, size, input, room, to, written) : CL_INVALID_OPERATION;
 }
 
-/* The records for subgroups of a size, 0: the default one. Those of the default size are kept. */
+/* Answers with the records for a subgroup size, or the default size for 0. The records for the default size are
+ * kept. */
 static cl_int variants_of(device *d, cl_uint sub_group_size, size_t room, void *to, size_t *written)
 {
     pthread_mutex_lock(&layer_lock);

@@ -1,15 +1,15 @@
-/* BLAKE2b with 256 bits and no key, of RFC 7693: the digest of the cache's names and contents. */
+/* BLAKE2b (RFC 7693) with a 256-bit digest and no key, which the cache uses for the names and contents of entries. */
 #include "layer.h"
 
 #include <string.h>
 
 enum { BLOCK = 128, ROUNDS = 12 };
 
-/* Section 2.6. */
+/* The initialisation vector, section 2.6. */
 static const uint64_t initial[8] = { 0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179 };
 
-/* Section 2.7; rounds 10 and 11 take the first two again. */
+/* The message schedule, section 2.7; rounds 10 and 11 repeat rounds 0 and 1. */
 static const unsigned char order[10][16] = {
     { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
     { 14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3 },
@@ -67,7 +67,7 @@ void digest_begin(digest *d)
 void digest_add(digest *d, const void *data, size_t size)
 {
     for (const unsigned char *at = data; size;) {
-        /* A full block waits for more: the last one is compressed otherwise. */
+        /* A full block is compressed only when more data follows: the last block is compressed with another flag. */
         if (d->filled == BLOCK) {
             d->count += BLOCK;
             compress(d, false);

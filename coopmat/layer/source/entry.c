@@ -1,4 +1,4 @@
-/* What the loader calls, and the functions that an application asks for by name. */
+/* The entry points that the loader calls, and the lookup of extension functions by name. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -8,7 +8,7 @@
 
 #define API __attribute__((visibility("default")))
 
-/* Of a loader that knows fewer functions than these headers the others are NULL. */
+/* If the loader knows fewer functions than these headers, the remaining entries are NULL. */
 static cl_icd_dispatch below, table;
 const cl_icd_dispatch *next;
 pthread_mutex_t layer_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,7 +44,7 @@ static void *CL_API_CALL GetExtensionFunctionAddress(const char *name)
     return own && (drivers || own == (void *)layer_GetDeviceCooperativeMatrixInfo) ? own : drivers;
 }
 
-/* A child of a fork finds the locks free, and starts a helper of its own. */
+/* Keep the locks free in the child of a fork, which will start its own helper. */
 static void before_fork(void)
 {
     lock_helper();

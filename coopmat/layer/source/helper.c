@@ -1,10 +1,10 @@
-/* The helper: a Python process that compiles, one for each process of an application, started by its first program
- * with matrices.
+/* The helper: a Python process that compiles. Each process of an application has one, which its first program with
+ * matrices starts.
  *
- * The interpreter and the helper's file are named, by absolute paths, in a file beside this library, not by the
- * environment. While the helper compiles, it reports every second that it is alive. A helper that is silent is killed;
- * one that dies is started again, once; one that compiles longer than the time limit of a build is left to finish its
- * answer for the cache, and the build fails. */
+ * A file beside this library, not the environment, names the interpreter and the helper's script by absolute paths.
+ * While the helper compiles, it reports every second that it is alive. If it is silent for SILENCE_MS, it is killed. If
+ * it ends without an answer, it is started once more. If it compiles longer than the time limit of a build, the build
+ * fails, but the helper may finish its answer for the cache. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -32,7 +32,7 @@
 extern char **environ;
 
 static pthread_mutex_t helper_lock = PTHREAD_MUTEX_INITIALIZER;
-static int socket_fd = -1, output_fd = -1; /* Of the helper's process, which `owner` has started. */
+static int socket_fd = -1, output_fd = -1; /* Of the helper's process, which the process `owner` has started. */
 static pid_t helper_pid, owner, unfinished;
 static bool timed_out; /* The last transfer ended at its deadline. */
 
@@ -46,7 +46,7 @@ static long long now_ms(void)
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-/* Reads the two paths, each on a line of its own. The file must be the user's or root's, and nobody else's to write. */
+/* Reads the two paths, each on a line. The file must belong to the user or root, and nobody else may write to it. */
 bool read_paths(char *python, char *helper, size_t room)
 {
     Dl_info self;
@@ -75,7 +75,7 @@ bool read_paths(char *python, char *helper, size_t room)
 
 static bool is_dropped(const char *variable)
 {
-    /* With OPENCL_LAYERS the helper would load this layer itself. */
+    /* With OPENCL_LAYERS, the helper would load this layer, too. */
     static const char *const names[] = { "OPENCL_LAYERS=", "LD_PRELOAD=", "LD_LIBRARY_PATH=", "PYTHON" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(variable, names[i], strlen(names[i])))
@@ -83,7 +83,8 @@ static bool is_dropped(const char *variable)
     return false;
 }
 
-/* Returns the time limit of one build, in seconds: COOPMAT_BUILD_TIMEOUT, if it is a positive number. */
+/* Returns the time limit of a build in seconds: COOPMAT_BUILD_TIMEOUT if it is a positive number, else
+ * BUILD_SECONDS. */
 static int build_seconds(void)
 {
     const char *text = getenv("COOPMAT_BUILD_TIMEOUT");
@@ -99,7 +100,7 @@ static void kill_process(pid_t process)
     while (waitpid(process, NULL, 0) < 0 && errno == EINTR) { }
 }
 
-/* With the helper's lock. */
+/* Closes the connection, and kills the helper if this process has started it. The caller holds the helper's lock. */
 static void drop_helper(void)
 {
     if (socket_fd < 0)
@@ -112,8 +113,8 @@ static void drop_helper(void)
         kill_process(helper_pid);
 }
 
-/* With the helper's lock: gives up waiting for the helper, which puts its answer into the cache and ends. Of several
- * such helpers, only the last one continues. */
+/* Stops waiting for the helper, which writes its answer to the cache and ends. An earlier such helper is killed. The
+ * caller holds the helper's lock. */
 static void leave_helper(void)
 {
     if (unfinished)
@@ -124,8 +125,8 @@ static void leave_helper(void)
     socket_fd = output_fd = -1;
 }
 
-/* Another descriptor in place of this one, above the standard ones: these may be closed in the application, and are the
- * helper's own. */
+/* Replaces a descriptor by one above the standard descriptors, and returns it, or -1. The application may have closed
+ * descriptors 0 to 2, which the helper uses for its own purposes. */
 static int above_standard(int fd)
 {
     int result = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -134,7 +135,7 @@ static int above_standard(int fd)
     return result;
 }
 
-/* The two ends of a conversation, and a file in memory for what the helper prints; false where there are none. */
+/* Opens the two ends of a socket pair, and a file in memory for the helper's output. Returns false on failure. */
 static bool open_files(int ends[2], int *output)
 {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
@@ -154,7 +155,7 @@ static bool open_files(int ends[2], int *output)
     return false;
 }
 
-/* With the helper's lock: the last line that the helper printed, as far as `room` allows. */
+/* Copies the last line that the helper printed, at most `room` bytes. The caller holds the helper's lock. */
 static void last_line(char *line, size_t room)
 {
     char text[512];
@@ -170,18 +171,18 @@ static void last_line(char *line, size_t room)
     snprintf(line, room, "%s", begin ? begin + 1 : text);
 }
 
-/* With the helper's lock: returns an explanation, which is static, or NULL where the helper runs. */
+/* Starts the helper unless it is running. Returns NULL, or a static explanation. The caller holds the helper's lock. */
 static const char *start_helper(void)
 {
     char python[4096] = "", helper[4096] = "";
     int ends[2], output;
     if (socket_fd >= 0 && owner == getpid())
         return NULL;
-    drop_helper(); /* a fork's copy of the parent's */
+    drop_helper(); /* after a fork, the child has a copy of its parent's connection */
     if (unfinished && (owner != getpid() || waitpid(unfinished, NULL, WNOHANG)))
-        unfinished = 0; /* It has ended, or is the parent's. */
+        unfinished = 0; /* the process has ended, or is the parent's child */
     if (!read_paths(python, helper, sizeof python))
-        return "the file beside the layer that names its helper is missing or not to be trusted: run `coopmat layer build`";
+        return "the file beside the layer that names its helper is missing, or others can write to it: run `coopmat layer build`";
     size_t count = 0, kept = 0;
     while (environ[count])
         count++;
@@ -204,13 +205,14 @@ static const char *start_helper(void)
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
-    /* What the helper prints must not get into the application's output, nor among its errors. */
+    /* The helper's output must not mix with the application's output and errors. */
     posix_spawn_file_actions_adddup2(&actions, output, 1);
     posix_spawn_file_actions_adddup2(&actions, output, 2);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    /* An interrupt at the application is not for it: it sees the end of the socket. */
+    /* The helper has its own process group, so that an interrupt of the application does not reach it. When the
+     * application ends, the socket is closed, and the helper ends. */
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     int error = posix_spawn(&helper_pid, python, &actions, &attributes, arguments, environment);
@@ -255,7 +257,7 @@ static bool transfer(bool out, void *data, size_t size, long long deadline)
     return true;
 }
 
-/* Returns when the helper is dead if it stays silent until then. */
+/* Returns the time in ms at which the helper counts as dead if it stays silent, or the deadline if that is earlier. */
 static long long silence_end(long long deadline)
 {
     long long end = now_ms() + SILENCE_MS;
@@ -268,7 +270,7 @@ static bool converse(const message *request, message *answer, long long deadline
     long long end = silence_end(deadline);
     if (!transfer(true, &size, sizeof size, end) || !transfer(true, request->bytes, request->size, end))
         return false;
-    do { /* A size of 0 is no answer: it reports that the helper is alive. */
+    do { /* A size of 0 is not an answer, but a sign of life. */
         if (!transfer(false, &size, sizeof size, silence_end(deadline)) || size > LARGEST_ANSWER)
             return false;
     } while (!size);
@@ -282,7 +284,7 @@ static bool converse(const message *request, message *answer, long long deadline
     return false;
 }
 
-/* What the helper is sent: the request, and the directory that its relative paths are of. */
+/* Returns the message to the helper: the request, and the directory against which its relative paths are resolved. */
 static message whole_request(const message *request)
 {
     message whole = { 0 };
@@ -293,20 +295,21 @@ static message whole_request(const message *request)
     return whole;
 }
 
-/* Asks the running helper, with its lock. Returns an explanation, which is static, or NULL where it answered. `printed`
- * gets the last line that a helper printed that ended. */
+/* Sends a request to the running helper. Returns NULL if it answers, else a static explanation. `*may_repeat`: whether
+ * the helper ended, and may be started again; then `printed` gets the last line that it printed. The caller holds the
+ * lock. */
 static const char *ask_helper(
     const message *request, message *answer, long long deadline, bool *may_repeat, char *printed, size_t room)
 {
     bool answered = converse(request, answer, deadline);
     *may_repeat = !answered && !timed_out;
     if (answered) {
-        if (ftruncate(output_fd, 0)) { } /* What was printed meanwhile is of no use; /dev/null has no size. */
+        if (ftruncate(output_fd, 0)) { } /* Its output is no longer needed. The call fails for /dev/null. */
         return NULL;
     }
     if (timed_out && now_ms() >= deadline) {
         leave_helper();
-        return "the compiler took longer than COOPMAT_BUILD_TIMEOUT allows (600 seconds where it is not set)";
+        return "the compiler took longer than COOPMAT_BUILD_TIMEOUT allows (default: 600 seconds)";
     }
     if (!timed_out)
         last_line(printed, room);

@@ -1,5 +1,5 @@
-/* What is to be known of a module of SPIR-V: whether it has matrices, and its specialisation constants. The application's
- * module may be anything: no word is read that is not there. */
+/* Facts about a SPIR-V module: whether it has matrices, and the sizes of its specialisation constants. The
+ * application's module may be invalid: no word outside of it is read. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -11,7 +11,7 @@ enum { OP_SPEC_CONSTANT_TRUE = 48, OP_SPEC_CONSTANT_FALSE = 49, OP_SPEC_CONSTANT
 
 typedef struct {
     const unsigned char *words;
-    size_t at, count; /* of words, the operation's first among them; of its words, that one included */
+    size_t at, count; /* in words: the offset of the instruction; its length, including its first word */
     unsigned opcode;
 } instruction;
 
@@ -22,7 +22,8 @@ static uint32_t word(const instruction *i, size_t number)
     return result;
 }
 
-/* The next instruction, or the first one of a count of 0; false at the end, and where there is none. */
+/* Advances to the next instruction, or to the first one if `count` is 0. Returns false at the end, and at an
+ * instruction whose length is invalid. */
 static bool next_instruction(instruction *i, size_t size)
 {
     i->at = i->count ? i->at + i->count : HEADER;
@@ -50,7 +51,7 @@ bool il_has_matrices(const void *il, size_t size)
     return false;
 }
 
-/* The bytes of a type of numbers; 0: it is none that OpenCL has, which end at 64 bits. */
+/* Returns the size of a numeric type in bytes; 0 for other types, and for types of more than LARGEST_CONSTANT bytes. */
 static size_t size_of_type(const void *il, size_t size, uint32_t id)
 {
     instruction i = { .words = il };

@@ -1,5 +1,5 @@
-/* Whether a program's text has matrices: its own, or that of files that it includes. Other programs are the driver's own
- * business. Includes are read roughly, without macros and conditions, and no more than MOST_TRIES are looked for. */
+/* The search for matrices in a program's text and in the files that it includes; the driver compiles other programs
+ * unchanged. Macros and conditions are ignored, and at most MOST_TRIES files are opened. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -18,8 +18,8 @@ typedef struct {
     size_t directory_count;
     char *seen[MOST_FILES];
     size_t seen_count;
-    size_t tries_left; /* of opening a file: a text may name any number that there are not */
-    size_t bytes_left; /* of all files together */
+    size_t tries_left; /* attempts to open a file: a text may name any number of missing files */
+    size_t bytes_left; /* the bytes of all files that may still be read */
 } search;
 
 bool text_has_matrices(const char *text)
@@ -36,7 +36,8 @@ bool text_has_matrices(const char *text)
     return false;
 }
 
-/* The name in the next directive from `*at` on, which is set behind it; its size is 0 where there is none. */
+/* Returns the name in the next #include directive and its size, and sets `*at` behind the name; NULL if there is
+ * none. */
 static const char *next_include(const char **at, size_t *size)
 {
     *size = 0;
@@ -64,7 +65,7 @@ bool text_includes(const char *text)
     return next_include(&text, &size) != NULL;
 }
 
-/* The directories of -I in options, where blanks separate words, quotes or a backslash keep them. */
+/* Adds the directories of -I options. Blanks separate options; quotes or a backslash make a blank part of an option. */
 static void find_directories(search *s, const char *options)
 {
     bool is_next = false;
@@ -89,7 +90,7 @@ static void find_directories(search *s, const char *options)
     free(word);
 }
 
-/* NULL where it is not a regular file, or larger than what is left to read. */
+/* Returns a file's text; NULL if the file is not regular, or larger than the bytes that may still be read. */
 static char *read_text(search *s, const char *path)
 {
     struct stat status;
@@ -116,7 +117,7 @@ static bool search_file(search *s, const char *directory, size_t directory_size,
     if (directory_size + size > LONGEST_PATH || s->seen_count == MOST_FILES || !s->tries_left)
         return false;
     s->tries_left--;
-    /* Not on the stack: files include files. */
+    /* The path is allocated on the heap, since this function is recursive. */
     char *path = NULL;
     if (asprintf(&path, "%.*s%s%.*s", *name == '/' ? 0 : (int)directory_size, directory,
             *name == '/' || !directory_size ? "" : "/", (int)size, name) < 0)

@@ -1,4 +1,4 @@
-/* Kernels of programs with matrices: their subgroups are those of the route, not the device's. */
+/* Kernels of programs with matrices: the size of their subgroups is the route's, not the device's. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -8,8 +8,8 @@
 typedef struct kernel {
     struct kernel *next;
     cl_kernel id;
-    cl_program program; /* the application's, which is retained */
-    kernel_facts *facts; /* for each device */
+    cl_program program; /* the application's program, which is retained */
+    kernel_facts *facts; /* one for each device */
     size_t references;
 } kernel;
 
@@ -99,8 +99,8 @@ void release_facts(kernel_facts *facts)
     }
 }
 
-/* Fills `facts`, without the name, with those of a kernel that uses matrices, or has local memory for some work-items
- * only, on a device; NULL: its only one. */
+/* Copies the facts of a kernel on a device, without the name, or of its only device if `device` is NULL. Returns false
+ * unless the kernel uses matrices, or its local memory limits the work-items of a work-group. */
 static bool of_route(cl_kernel id, cl_device_id device, kernel_facts *facts)
 {
     pthread_mutex_lock(&layer_lock);
@@ -143,7 +143,7 @@ static void track(cl_kernel id, cl_program program, kernel_facts *facts)
     layer_RetainProgram(program);
     pthread_mutex_lock(&layer_lock);
     kernel **at = place_of(id);
-    kernel *stale = *at; /* of an id that the driver gave out before and released by itself */
+    kernel *stale = *at; /* the driver released an object without the layer, and has reused its id */
     *k = (kernel){ stale ? stale->next : NULL, id, program, facts, 1 };
     *at = k;
     pthread_mutex_unlock(&layer_lock);
@@ -157,7 +157,8 @@ static void track(cl_kernel id, cl_program program, kernel_facts *facts)
 static void track_created(cl_kernel id, cl_program program, const char *name)
 {
     kernel_facts *facts = kernel_facts_in(program, name);
-    /* Of a program that was built before it had other code, there are no facts, but a program behind it. */
+    /* If the application set new code after a build, the program has no facts, but there is still a program behind
+     * it. */
     if (facts || program_behind(program) != program)
         track(id, program, facts);
 }
@@ -255,7 +256,7 @@ static size_t largest_group(cl_kernel id, cl_device_id device, const kernel_fact
     return facts->most_items && facts->most_items < size ? facts->most_items : size;
 }
 
-/* The driver's function for an extension, which is not in the loader's table. */
+/* Returns an extension function of the driver, which the loader's table does not contain. */
 static void *function_of(cl_kernel id, const char *name)
 {
     cl_context context = NULL;
@@ -308,7 +309,7 @@ cl_int CL_API_CALL layer_GetKernelSubGroupInfo(cl_kernel id, cl_device_id device
     return sub_group_info(next->clGetKernelSubGroupInfo, id, device, what, input_size, input, room, to, written);
 }
 
-/* Of cl_khr_subgroups, which drivers of OpenCL 1.2 may have without the other. */
+/* Of cl_khr_subgroups; a driver of OpenCL 1.2 may have it without clGetKernelSubGroupInfo. */
 cl_int CL_API_CALL layer_GetKernelSubGroupInfoKHR(cl_kernel id, cl_device_id device, cl_kernel_sub_group_info what,
     size_t input_size, const void *input, size_t room, void *to, size_t *written)
 {
@@ -342,13 +343,14 @@ static cl_device_id device_of_queue(cl_command_queue queue)
     return id;
 }
 
-/* One subgroup where the application leaves the choice: the device would choose partial ones, or more work-items than
- * there is local memory for. Fills `chosen`. */
+/* Chooses a work-group of one subgroup in `chosen` if the application leaves the choice to the device; returns false if
+ * the device may choose. The device might choose partial subgroups, or more work-items than local memory suffices
+ * for. */
 static bool chooses_group(const kernel_facts *facts, cl_uint dimensions, const size_t *global, size_t chosen[3])
 {
     if (facts->is_fixed || !global || !dimensions || dimensions > 3)
         return false;
-    /* A binary that was changed may have a subgroup that is larger than the work-group. */
+    /* A manipulated binary may state a subgroup that is larger than the work-group. */
     bool fits = !facts->most_items || facts->sub_group_size <= facts->most_items;
     bool is_whole = fits && facts->sub_group_size > 1 && global[0] % facts->sub_group_size == 0;
     chosen[0] = is_whole ? facts->sub_group_size : 1;
@@ -356,7 +358,7 @@ static bool chooses_group(const kernel_facts *facts, cl_uint dimensions, const s
     return is_whole || facts->most_items;
 }
 
-/* Takes `*local` to what the kernel needs. */
+/* Sets `*local` to a work-group that the kernel requires if it is NULL; returns an error if `*local` does not fit. */
 static cl_int adjust_group(cl_command_queue queue, cl_kernel id, cl_uint dimensions, const size_t *global,
     const size_t **local, size_t chosen[3])
 {

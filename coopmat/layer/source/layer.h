@@ -1,9 +1,10 @@
-/* The OpenCL layer: what its files share.
+/* The OpenCL layer: the declarations that its files share.
  *
- * A program of an application's enters in programs.c, is compiled at each build (builds.c) by the helper (helper.c), a
- * Python process that messages (message.c) are exchanged with and whose answers are kept on disk (cache.c, digest.c),
- * and leaves as a program of the driver's, which may be linked with others (links.c). includes.c and il.c tell which programs have matrices; binaries.c has their binaries,
- * kernels.c their kernels, devices.c what devices say of themselves, entry.c the functions that the loader takes.
+ * The application creates a program (programs.c). At each build (builds.c) the helper compiles the program; the helper
+ * is a Python process (helper.c) that exchanges messages (message.c) with the layer and whose answers are kept on disk
+ * (cache.c, digest.c). The driver builds the result, and may link it with other programs (links.c). includes.c and il.c
+ * determine which programs have matrices. binaries.c returns their binaries, kernels.c handles their kernels, devices.c
+ * answers queries about devices, and entry.c has the functions that the loader calls.
  */
 #ifndef COOPMAT_LAYER_H
 #define COOPMAT_LAYER_H
@@ -23,35 +24,37 @@
 
 #define EXTENSION "cl_khr_cooperative_matrix"
 
-/* Of the extension's draft; the headers do not have them yet. */
+/* Queries of the extension's draft, which the headers do not contain yet. VARIANT_SIZE: the bytes of a record. */
 #define DEVICE_DEFAULT_SUB_GROUP_VARIANTS 0x1078
 #define DEVICE_SUB_GROUP_VARIANTS 0x1079
 #define DEVICE_POINTER_ALIGNMENT 0x107A
 #define DEVICE_STRIDE_MULTIPLE 0x107B
 #define VARIANT_SIZE 32
-/* Of cl_khr_spirv_queries, and of SPV_KHR_cooperative_matrix. */
+/* Queries of cl_khr_spirv_queries, and the capability of SPV_KHR_cooperative_matrix. */
 #define DEVICE_SPIRV_EXTENSIONS 0x12BA
 #define DEVICE_SPIRV_CAPABILITIES 0x12BB
 #define COOPERATIVE_MATRIX_KHR 6022
 
-/* Of a context. */
+/* The most devices that a context may have. */
 #define MOST_DEVICES 64
 
-/* The functions of the driver, or of the next layer. */
+/* The functions of the next layer, or of the drivers. */
 extern const cl_icd_dispatch *next;
 
-/* Guards the lists of devices, programs and kernels; never held while the helper or the driver works, but for retaining. */
+/* Guards the lists of devices, programs and kernels. While it is held, the helper and the driver are not called, except
+ * to retain an object. */
 extern pthread_mutex_t layer_lock;
 
-/* Writes a result of `size` bytes as OpenCL's queries do. */
+/* Writes the result of an OpenCL query: copies `size` bytes to `to`, which has `room` bytes, unless it is NULL, and
+ * sets `*written` to `size`, unless `written` is NULL. Returns CL_INVALID_VALUE if the room is too small. */
 cl_int give(const void *data, size_t size, size_t room, void *to, size_t *written);
 
-/* ---- message.c: fields with a name and bytes. A field's name may occur several times. */
+/* ---- message.c: messages of fields, each a name and bytes. Several fields may have the same name. */
 
 typedef struct {
     unsigned char *bytes;
     size_t size, room;
-    bool failed; /* memory ran out; nothing is added any more */
+    bool failed; /* memory was exhausted, and further fields are ignored */
 } message;
 
 typedef struct {
@@ -64,30 +67,33 @@ typedef struct {
 void put(message *m, const char *name, const void *data, size_t size);
 void put_text(message *m, const char *name, const char *text);
 void put_number(message *m, const char *name, unsigned long long number);
-/* Whether the bytes are fields from begin to end. */
+/* Returns whether the message consists of complete fields only. */
 bool is_well_formed(const message *m);
-/* The next field from `*at` on, which starts at 0. */
+/* Sets `*found` to the field at offset `*at`, and advances `*at` behind that field. Returns false at the end. The first
+ * offset is 0. */
 bool next_field(const message *m, size_t *at, field *found);
 bool find(const message *m, const char *name, field *found);
-/* A copy of a field's bytes with a 0 behind them, to be freed; NULL where there is no such field or memory. */
+/* Returns a copy of a field's bytes with a null terminator, which the caller frees. Returns NULL if there is no such
+ * field, or no memory. */
 char *text_of(const message *m, const char *name);
 void release_message(message *m);
 
 /* ---- helper.c */
 
-/* Takes a request's answer from the cache, or waits for the helper's; false where there is none, which `*why`, to be
- * freed, explains. */
+/* Takes the answer to a request from the cache, or waits for the helper's. Returns false if there is none, and sets
+ * `*why` to an explanation, which the caller frees. */
 bool ask(const message *request, message *answer, char **why);
-/* The paths of the interpreter and of the helper's file; each in `room` bytes. */
+/* Reads the absolute paths of the interpreter and of the helper's script into buffers of `room` bytes each. */
 bool read_paths(char *python, char *helper, size_t room);
 void stop_helper(void);
-/* Around a fork: the child has a helper of its own. */
+/* Called before and after a fork: the child will start its own helper. */
 void lock_helper(void);
 void unlock_helper(void);
 
 /* ---- cache.c */
 
-/* The answer that the helper kept on disk for such a request, if all that it was made of is unchanged. */
+/* Returns the answer that the helper kept on disk for an equal request, unless a file that it depends on has
+ * changed. */
 bool answer_from_cache(const message *request, message *answer);
 
 /* ---- digest.c */
@@ -109,18 +115,19 @@ void digest_end(digest *d, unsigned char result[DIGEST_SIZE]);
 typedef struct device {
     struct device *next;
     cl_device_id id;
-    bool emulated;        /* it lacks the extension, and gets it from here */
-    bool is_before_2_1;   /* of OpenCL, which has no clCreateProgramWithIL and clGetKernelSubGroupInfo then */
-    bool hides_features;  /* features that the compiler lacks are optional in its version of OpenCL, and not told */
-    message facts;        /* what the helper is told of it */
-    cl_uint *variants;    /* VARIANT_SIZE bytes each, once they were asked for */
+    bool emulated;        /* the device lacks the extension, and the layer provides it */
+    bool is_before_2_1;   /* OpenCL before 2.1: no clCreateProgramWithIL and clGetKernelSubGroupInfo */
+    bool hides_features;  /* OpenCL 3.0: optional features that the compiler lacks are not reported */
+    message facts;        /* the device's properties, as sent to the helper */
+    cl_uint *variants;    /* records of VARIANT_SIZE bytes; NULL before the first query */
     size_t variants_size;
 } device;
 
-/* NULL for what is no device. Devices are kept until the process ends. */
+/* Returns the record of a device, which is kept until the process ends, or NULL if `id` is not a device. */
 device *device_of(cl_device_id id);
 bool same_facts(const device *a, const device *b);
-/* Puts what a build by a device's driver depends on: the library's path, the processor, variables of the environment. */
+/* Adds the fields on which a build by a device's driver depends: its library's path, the processor, and variables of
+ * the environment. */
 void put_driver(message *m, cl_device_id id);
 
 cl_int CL_API_CALL layer_CreateSubDevices(
@@ -135,22 +142,22 @@ typedef struct kernel_facts {
     struct kernel_facts *next;
     cl_device_id device;
     char *name;
-    size_t sub_group_size; /* 0: the device's own */
-    size_t most_items;     /* of a work-group; 0: as many as the device takes */
+    size_t sub_group_size; /* 0: the device's own size */
+    size_t most_items;     /* the most work-items of a work-group; 0: no limit but the device's */
     bool uses_matrices;
-    bool is_fixed; /* the size of its work-groups is part of it */
-    bool imports; /* it calls functions of other programs */
-    bool is_function; /* it is no kernel, but a function that kernels of other programs may call */
+    bool is_fixed; /* the kernel states the size of its work-groups (reqd_work_group_size) */
+    bool imports; /* the kernel calls functions of other programs */
+    bool is_function; /* not a kernel, but a function that kernels of other programs may call */
 } kernel_facts;
 
-/* Those of a message's fields `kernel`, not of a device yet. */
+/* Returns a list from a message's fields `kernel`; their `device` is not set. */
 kernel_facts *facts_of(const message *answer);
-/* Puts the fields of one. */
+/* Adds the fields of one kernel to a message. */
 void put_facts(message *m, const kernel_facts *facts);
-/* Those of a kernel, of all for NULL. */
+/* Returns copies of the facts of the kernels called `name`, or of all kernels if `name` is NULL. */
 kernel_facts *copied_facts(const kernel_facts *facts, const char *name);
 void release_facts(kernel_facts *facts);
-/* Whether the application has kernels of a program. */
+/* Returns whether a kernel of the program exists. */
 bool has_kernels(cl_program id);
 
 cl_kernel CL_API_CALL layer_CreateKernel(cl_program, const char *, cl_int *);
@@ -176,7 +183,7 @@ cl_int CL_API_CALL layer_GetKernelSuggestedLocalWorkSize(
 
 /* ---- programs.c */
 
-/* In bytes. */
+/* The largest size of a specialisation constant in bytes. */
 #define LARGEST_CONSTANT 8
 
 typedef struct {
@@ -185,22 +192,22 @@ typedef struct {
     unsigned char value[LARGEST_CONSTANT];
 } constant;
 
-/* What a device's last build made. */
+/* The result of a device's last build. */
 typedef struct build {
     struct build *next;
     cl_device_id device;
-    cl_program made; /* the driver's; NULL: the compiler made none */
-    char *options;   /* the application's */
-    char *log;       /* the compiler's; NULL: none */
+    cl_program made; /* the driver's program; NULL: the helper failed */
+    char *options;   /* the application's build options */
+    char *log;       /* the helper's log; NULL: empty */
 } build;
 
 typedef struct program {
     struct program *next;
-    cl_program id;     /* the application's */
-    cl_program behind; /* what kernels are of; NULL before it is built, and where that is `id` itself */
+    cl_program id;     /* the program that the application has */
+    cl_program behind; /* the built program, of which kernels are created; NULL before a build, or if that is `id` */
     cl_context context;
     bool is_il;
-    unsigned char *code; /* the source, with a 0 behind it, or the SPIR-V; NULL: it was linked, or is of binaries */
+    unsigned char *code; /* the source, null-terminated, or the SPIR-V; NULL for a linked program or binaries */
     size_t size;
     constant *constants;
     size_t constant_count;
@@ -210,13 +217,13 @@ typedef struct program {
     size_t references;
 } program;
 
-/* With the lock: NULL for a program that has no matrices for sure. */
+/* Returns the record of a program, or NULL if it certainly has no matrices. The caller holds the lock. */
 program *find_program(cl_program id);
-/* Takes the code over, also where it fails. */
+/* Adds a program to the list. Takes ownership of `code`, even on failure (NULL). */
 program *track_program(cl_program id, cl_context context, unsigned char *code, size_t size, bool is_il);
-/* The driver's program behind the application's, which is the same one for programs that the layer has no part in. */
+/* Returns the driver's program for an application's program. A program without matrices is both. */
 cl_program program_behind(cl_program id);
-/* The facts of a program's kernel, one for each device, to be released. */
+/* Returns copies of the facts of a program's kernel, one for each device; the caller releases them. */
 kernel_facts *kernel_facts_in(cl_program id, const char *name);
 cl_uint devices_of_context(cl_context context, cl_device_id *ids, cl_uint room);
 
@@ -229,30 +236,31 @@ cl_int CL_API_CALL layer_GetProgramInfo(cl_program, cl_program_info, size_t, voi
 cl_int CL_API_CALL layer_GetProgramBuildInfo(cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *);
 
 void *function_of_context(cl_context context, const char *name);
-/* By the driver, also one of OpenCL 1.2 with cl_khr_il_program. */
+/* Creates a program of SPIR-V by the driver; a driver of OpenCL 1.2 needs cl_khr_il_program. */
 cl_program create_with_il(cl_context context, const void *il, size_t size, cl_int *error);
 
 /* ---- il.c */
 
 bool il_has_matrices(const void *il, size_t size);
-/* The bytes of a specialisation constant, LARGEST_CONSTANT at most; 0: there is no such number. */
+/* Returns the size of a specialisation constant in bytes, at most LARGEST_CONSTANT; 0 if there is no such constant. */
 size_t il_constant_size(const void *il, size_t size, cl_uint number);
 
 /* ---- includes.c */
 
 bool text_has_matrices(const char *text);
 bool text_includes(const char *text);
-/* Whether a file that a text includes has matrices, found in the directories of a build's options. */
+/* Returns whether a file that the text includes has matrices. Includes are searched in the -I directories of
+ * `options`. */
 bool includes_have_matrices(const char *text, const char *options);
 
 /* ---- builds.c */
 
-/* A copy of one; both retain what was made. */
+/* Returns a copy, which retains the driver's program, too. */
 build *copied_build(const build *b);
 void release_builds(build *b);
-/* The source of a program, with a 0 behind it, to be freed; NULL: it has none. */
+/* Returns a program's source, null-terminated, which the caller frees; NULL if it has none. */
 char *source_of(cl_program id, size_t *size);
-/* Whether the driver built a program for any device. */
+/* Returns whether the driver has built a program for any device successfully. */
 bool is_built(cl_program made);
 
 cl_int CL_API_CALL layer_BuildProgram(cl_program, cl_uint, const cl_device_id *, const char *,
@@ -267,10 +275,10 @@ cl_program CL_API_CALL layer_LinkProgram(cl_context, cl_uint, const cl_device_id
 
 /* ---- binaries.c */
 
-/* CL_PROGRAM_BINARY_SIZES and CL_PROGRAM_BINARIES of a program with matrices. */
+/* Answer CL_PROGRAM_BINARY_SIZES and CL_PROGRAM_BINARIES for a program with matrices. */
 cl_int binary_sizes(cl_program id, size_t room, void *to, size_t *written);
 cl_int binaries(cl_program id, size_t room, void *to, size_t *written);
-/* One program of the binaries that were made for each device. */
+/* Returns one program with the binaries of all devices, from the programs that were built for each kind of device. */
 cl_program joined_program(program *p, bool is_build, cl_int *error);
 
 cl_program CL_API_CALL layer_CreateProgramWithBinary(

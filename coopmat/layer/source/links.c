@@ -1,5 +1,5 @@
-/* Links: the driver links the programs that were made for the application's. What is known of their kernels goes along,
- * and of kernels that call functions with matrices in other programs. */
+/* Links: the driver links the programs that were built for the application's programs. The linked program gets the
+ * facts of their kernels, and the facts of kernels that call functions with matrices in other programs. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -10,18 +10,19 @@
 
 typedef void(CL_CALLBACK *callback)(cl_program, void *);
 
-/* What is known of a program that is being linked. Its callback may come before the driver's function has returned. */
+/* The facts of a program that is being linked. The driver may call back before its link function returns. */
 typedef struct {
     cl_context context;
     kernel_facts *facts;
-    bool has_callers; /* kernels of which nothing is known may call functions with matrices */
+    bool has_callers; /* kernels without facts may call functions with matrices */
     callback function;
     void *data;
 } linkage;
 
 /* ---- kernels that call functions with matrices */
 
-/* A function of the device's that needs subgroups of a size, which its kernel must have; NULL: there is none. */
+/* Returns the first function for a device that requires subgroups of a certain size; NULL if there is none. Kernels
+ * that call the function must have this size. */
 static const kernel_facts *function_for(const kernel_facts *facts, cl_device_id device)
 {
     while (facts && !(facts->is_function && facts->device == device))
@@ -29,8 +30,8 @@ static const kernel_facts *function_for(const kernel_facts *facts, cl_device_id 
     return facts;
 }
 
-/* Gives kernels that call other programs what these programs' functions need. False for a kernel that was compiled for
- * other subgroups. */
+/* Gives each kernel that calls other programs the requirements of these programs' functions. Returns false if a kernel
+ * was compiled for subgroups of another size. */
 static bool settle(kernel_facts *facts)
 {
     for (kernel_facts *k = facts; k; k = k->next) {
@@ -58,7 +59,7 @@ static bool names(const char *text, const char *word)
     return false;
 }
 
-/* The function with matrices that a program which the driver compiled may call; NULL: none. */
+/* Returns a function with matrices that a program may call which the driver compiled; NULL if there is none. */
 static const kernel_facts *called_by(cl_program id, const kernel_facts *facts)
 {
     size_t size = 0;
@@ -77,7 +78,7 @@ static bool is_known(const kernel_facts *facts, const char *kernel, cl_device_id
     return facts;
 }
 
-/* Adds what kernels of which nothing is known must be taken for: callers of the functions with matrices. */
+/* Adds facts for the kernels that have none: each is assumed to call the functions with matrices. Returns the list. */
 static kernel_facts *with_callers(cl_program id, kernel_facts *facts)
 {
     size_t size = 0;
@@ -136,7 +137,7 @@ static void CL_CALLBACK forward_linked(cl_program id, void *data)
     free(l);
 }
 
-/* A program whose link failed, with a log for each device. */
+/* Returns a program whose link failed, with a log for each device. */
 static cl_program failed_link(const linkage *l, const char *options, const char *why, cl_int *error)
 {
     const char *empty = "";
@@ -161,8 +162,8 @@ static cl_program failed_link(const linkage *l, const char *options, const char 
     return id;
 }
 
-/* The facts of what is linked, and whether programs that the driver compiled may call its functions with matrices. Why
- * this cannot be, to be freed, or NULL. */
+/* Collects the facts of the inputs of a link, and whether programs that the driver compiled may call functions with
+ * matrices. If the inputs cannot be linked, returns the reason, which the caller frees; otherwise returns NULL. */
 static char *gather(cl_uint count, const cl_program *inputs, linkage *l)
 {
     char *why = NULL;

@@ -1,6 +1,7 @@
-/* Messages between the layer and its helper: fields of a name and bytes, so that nothing in them needs escapes.
+/* Messages between the layer and its helper: lists of fields, each a name and bytes, so that nothing needs escapes.
  *
- * A field is two 32-bit numbers, the sizes of name and bytes in the machine's order, then both. */
+ * A field begins with two 32-bit numbers in the machine's byte order, the sizes of its name and of its data in bytes.
+ * The name and the data follow. */
 #include "layer.h"
 
 #include <stdio.h>

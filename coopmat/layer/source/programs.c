@@ -1,5 +1,5 @@
-/* Programs: their creation, their lives, and what they tell. The application has a program of the driver's in its hands
- * that knows nothing of matrices; what is built for it (builds.c) is another one behind it. */
+/* Programs: their creation, lifetime and queries. The application has a driver's program without matrices; the program
+ * that is built for it (builds.c) is another one, the program behind. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -8,7 +8,7 @@
 
 static program *programs;
 
-/* With the lock. */
+/* The caller holds the lock. */
 program *find_program(cl_program id)
 {
     program *p = programs;
@@ -94,7 +94,8 @@ cl_program create_with_il(cl_context context, const void *il, size_t size, cl_in
     const device *d = devices_of_context(context, ids, MOST_DEVICES) ? device_of(*ids) : NULL;
     if (!d || !d->is_before_2_1)
         return next->clCreateProgramWithIL(context, il, size, error);
-    /* The loader has a function, but not the driver. */
+    /* The loader's table has clCreateProgramWithIL, but a driver before OpenCL 2.1 has only the extension's
+     * function. */
     clCreateProgramWithILKHR_fn own
         = (clCreateProgramWithILKHR_fn)function_of_context(context, "clCreateProgramWithILKHR");
     if (own)
@@ -108,7 +109,8 @@ cl_program CL_API_CALL layer_CreateProgramWithIL(cl_context context, const void 
 {
     if (!il || !il_has_matrices(il, size) || !has_emulated_device(context))
         return create_with_il(context, il, size, error);
-    /* The driver does not get to see it before it is built: then there is a log, and constants are known. */
+    /* The driver gets the SPIR-V only at the build: then errors go to a build log, and the specialisation constants are
+     * known. */
     const char *empty = "";
     cl_program id = next->clCreateProgramWithSource(context, 1, &empty, NULL, error);
     unsigned char *copy = id ? malloc(size) : NULL;
@@ -141,7 +143,7 @@ cl_program CL_API_CALL layer_CreateProgramWithSource(
     if (!text)
         return id;
     *end = 0;
-    /* Whether it has matrices is known when it is built, with the directories of its includes. */
+    /* Only the build knows the directories of includes, and so whether the program has matrices. */
     if ((text_has_matrices(text) || text_includes(text)) && has_emulated_device(context))
         track_program(id, context, (unsigned char *)text, size, false);
     else
@@ -240,7 +242,7 @@ cl_int CL_API_CALL layer_GetProgramInfo(cl_program id, cl_program_info what, siz
     return is_answered ? result : next->clGetProgramInfo(asked, what, room, to, written);
 }
 
-/* The compiler's log and then the driver's. */
+/* Returns the helper's log, followed by the driver's. */
 static cl_int whole_log(const build *b, size_t room, void *to, size_t *written)
 {
     size_t size = 0, own = b->log ? strlen(b->log) : 0;

@@ -189,7 +189,7 @@ def test_coordinates_are_the_vendors_and_standard_again() -> None:
 
 def test_the_text_of_such_a_module_says_that_it_is_not_the_module() -> None:
     module = coopmat.compile(source(BODIES["coordinates"]), ["-w", "--native-profile", "igc"])
-    assert module.spirv_text.startswith("; The module has words of SPV_INTEL_joint_matrix")
+    assert module.spirv_text.startswith("; The module has instructions of SPV_INTEL_joint_matrix")
     assert not coopmat.compile(source(BODIES["add"]), ["--native-profile", "igc"]).spirv_text.startswith("; The module")
 
 

@@ -297,7 +297,7 @@ def test_what_is_wrong_has_a_place(change: tuple[str, str], code: str, line: int
 
 def test_native_matrices_are_not_packed() -> None:
     text = VECTORS.replace("i32*", "ptr addrspace(1)").replace("columnmajor", "packed_a")
-    with pytest.raises(coopmat.CompileError, match="has no instruction: --matrices one") as caught:
+    with pytest.raises(coopmat.CompileError, match="has no instruction: use --matrices one") as caught:
         ir(text).spirv  # noqa: B018
     assert caught.value.diagnostics[0].span is not None
 

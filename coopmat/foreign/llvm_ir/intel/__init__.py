@@ -1,4 +1,4 @@
-"""The dialect of Intel's proposal: `read` makes a module canonical, `write` makes one of it; see docs/dialects.md."""
+"""The dialect of Intel's proposal: `read` translates to the canonical dialect, `write` back; see docs/dialects.md."""
 
 from __future__ import annotations
 

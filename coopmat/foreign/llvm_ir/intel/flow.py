@@ -1,9 +1,10 @@
-"""The inference of Intel's matrix types in a module: neither a flat vector nor the proposal's opaque type states the
-use, and a vector not even the shape.
+"""The inference of matrix types in a module of Intel's dialect.
 
-Values that flow into one another (phis, choices, variables, parameters, results, arithmetic) are of one kind: shape,
-use and scope, which the operations on any of them state. The component is that of each value's own type. A use that
-no operation states is an accumulator.
+Neither the dialect's flat vectors nor its opaque types state the use, and a vector does not state the shape.
+
+Values that flow into one another (by phis, selects, variables, parameters, results, arithmetic) have the same shape,
+use and scope. The operations on any of these values state them. The component type is that of each value's own type. If
+no operation states the use, it is an accumulator.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _NAMES = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 _USES = ("A", "B", "an accumulator")
 
 Key = tuple[str, str]
-RETURNED = "ret"  # what stands for a function's result among its values
+RETURNED = "ret"  # the name under which a function's result is stored among its values
 
 
 def without_flags(text: str) -> str:
@@ -51,7 +52,7 @@ def typed(text: str) -> Argument:
 
 
 def result_type(item: Instruction) -> str:
-    """Return the result type of an instruction that a matrix may come from; an empty string for others."""
+    """Return the result type of an instruction that may yield a matrix; an empty string for other instructions."""
     if "call" in item.text and (call := parse_call(item.text)) is not None:
         return call.type
     if item.opcode in CASTS:
@@ -68,7 +69,7 @@ def result_type(item: Instruction) -> str:
 
 
 def incoming(item: Instruction) -> tuple[str, list[str]]:
-    """The type and the values of a phi."""
+    """Return the type and the incoming values of a phi."""
     parts = operands(without_flags(item.text))
     kind = result_type(item)
     pairs = [parts[0][len(kind) :], *parts[1:]]
@@ -77,9 +78,11 @@ def incoming(item: Instruction) -> tuple[str, list[str]]:
 
 @dataclass(slots=True)
 class Kind:
-    """The shape, use and scope of the values that flow into one another; None where no operation states them. `foreign`
-    is the message and the line of an instruction that uses one of the values and can use no matrix. `is_matrix` is set
-    once an operation uses one of them as a matrix."""
+    """The shape, use and scope of values that flow into one another; None if no operation states them.
+
+    foreign: the message and the line of an instruction that uses one of the values, but cannot use matrices.
+    is_matrix: whether an operation uses one of the values as a matrix.
+    """
 
     shape: tuple[int, int] | None = None
     use: Use | None = None
@@ -94,8 +97,11 @@ class Kind:
 
 
 class Flow:
-    """The data flow of a module's matrices. Building it raises Malformed where operations contradict one another, and
-    where a matrix flows into an instruction that takes none."""
+    """The data flow of a module's matrices.
+
+    The constructor raises Malformed if operations contradict each other, or if a matrix flows into an instruction that
+    cannot use matrices.
+    """
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -117,13 +123,13 @@ class Flow:
                 raise Malformed("ir-not-supported", *kind.foreign)
 
     def matrix(self, function: str, value: str) -> MatrixType | None:
-        """The type of a value; None where it is no matrix of Intel's."""
+        """Return the matrix type of a value in a function; None if the value is no matrix of Intel's dialect."""
         key = (function, value)
         own = self.shapes.get(key)
         if own is None:
             return None
         kind = self.kind(key)
-        # An opaque type is a matrix, whatever is known.
+        # A value of an opaque type is a matrix, even if no operation uses it.
         return kind.matrix(own) if kind.is_matrix or not own.count else None
 
     # --- values
@@ -158,7 +164,7 @@ class Flow:
             lost, merged = self._kinds.pop(other, Kind()), self._kinds.setdefault(one, Kind())
             merged.foreign = merged.foreign or lost.foreign
 
-    # --- what operations tell
+    # --- facts that operations state
 
     def _record_call(self, function: Function, item: Instruction, call: Call) -> None:
         for value, matrix, use in told(item, call):
@@ -184,14 +190,17 @@ class Flow:
 
 
 def told(item: Instruction, call: Call) -> Iterator[tuple[str, MatrixType, Use | None]]:
-    """Values with what an operation says of them; the component of that type means nothing."""
+    """Yield each value of an operation with the matrix type and use that the operation states.
+
+    The component of that type has no meaning.
+    """
     name = read_name(call.name)
     if name is not None:
         yield from _told_by_intel(item, call, name)
     elif read_canonical(call.name) is not None:
         values = [argument.value for argument in call.arguments if shape_of(argument.type)]
         matrices = tags(call.name)
-        # Coordinates are a vector, too.
+        # The result of a coordinates operation is a vector, but no matrix.
         result = matrices[-1:] if shape_of(call.type) and "coordinates" not in call.name else []
         for value, matrix in zip(
             [*values, item.result or ""], [*_repeated(matrices, len(values)), *result], strict=False
@@ -224,7 +233,7 @@ def _told_by_intel(item: Instruction, call: Call, name: Name) -> Iterator[tuple[
 
 
 class _Links:
-    """The data flow between the values of a function, and to the functions it calls."""
+    """The data flow between the values of a function, and to and from the functions that it calls."""
 
     def __init__(self, flow: Flow, function: Function) -> None:
         self.flow, self.function = flow, function
@@ -275,7 +284,7 @@ class _Links:
         return item.opcode in ("load", "store", "alloca") and self.memory(item, parts)
 
     def memory(self, item: Instruction, parts: list[str]) -> bool:
-        """A variable of exactly a matrix's type is one of the values that flow into one another."""
+        """Link a load or store and its variable, whose type must be exactly the matrix's; return True."""
         if item.opcode == "alloca":
             return True
         address = typed(parts[1]).value
@@ -304,7 +313,7 @@ class _Links:
 
 
 def splat(function: Function, item: Instruction) -> Argument | None:
-    """The scalar that a shufflevector copies into every component, inserted into nothing."""
+    """Return the scalar that a shufflevector broadcasts from component 0 to all components; None for other shuffles."""
     parts = [typed(part) for part in operands(item.text)]
     if len(parts) < 3 or parts[2].value != "zeroinitializer":
         return None

@@ -1,4 +1,4 @@
-"""The operands of a call of one of Intel's three operations, in any of its forms."""
+"""The operands of calls of Intel's three operations (load, store, mad), in any of their forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ _FLAGS = {"true": True, "false": False, "0": False, "1": True, "-1": True}
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """`matrices` of a multiply-add are A, B, C and the result, else the one, as an accumulator; `layout` is ours."""
+    """The operands of a call.
+
+    matrices: A, B, C and the result of a multiply-add; otherwise the one matrix, as an accumulator.
+    layout: the layout, as a number of `Layout`.
+    """
 
     matrices: tuple[MatrixType, ...]
     layout: int = 0
@@ -27,7 +31,7 @@ class Read:
 
 
 def read(item: Instruction, call: Call, name: Name) -> Read:
-    """Return the operands of a call. Raise Malformed for what the proposal does not define."""
+    """Return the operands of a call. Raise Malformed if the proposal does not define the call."""
     return _Reader(item, call, name).run()
 
 
@@ -54,7 +58,7 @@ class _Reader:
     def memory(self, loads: bool) -> Read:
         own = self.shape(self.call.type if loads else self.next("the matrix").type)
         if not loads and self.call.type != "void":
-            raise self.fail("gives nothing")
+            raise self.fail("must have the result type void")
         pointer, stride = self.next("the pointer"), self.next("the stride")
         volatile, rows, columns = self.flag(), self.size("rows"), self.size("columns")
         layout, scope = self.layout(), self.scope()
@@ -68,7 +72,7 @@ class _Reader:
         shapes = []
         for what in ("A", "B", "C"):
             shapes.append(self.shape(self.next(what).type))
-            # The layout of a value, which opaque types have in them, is how a target holds it: it means nothing.
+            # An opaque type contains the layout of each operand. It only says how a target holds the value: ignore it.
             if self.rest and self.rest[0].type == "metadata":
                 self.layout()
         m, k, n = self.size("M"), self.size("K"), self.size("N")
@@ -102,7 +106,7 @@ class _Reader:
     def size(self, what: str) -> int:
         number = self.constant(f"the number of {what}" if len(what) > 1 else what)
         if not 1 <= number <= MAX_DIMENSION:
-            raise self.fail(f"{what} goes from 1 to {MAX_DIMENSION}, and is {number}")
+            raise self.fail(f"{what} is {number}, but must be from 1 to {MAX_DIMENSION}")
         return number
 
     def flag(self) -> bool:

@@ -1,4 +1,4 @@
-"""Intel's matrix IR as the canonical operations, which `canonical` then checks like those of any dialect."""
+"""The translation of Intel's dialect to canonical operations, which `canonical` then checks like other dialects'."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .flow import BINARY, CASTS, RETURNED, Flow, incoming, result_type, splat, t
 from .spelling import MENTION, Name, read_name, shape_of, tags
 
 _SPLAT = re.compile(r"splat \((\S+ .*)\)", re.DOTALL)
-_SIGNED = 15  # a multiply-add's mask of integers, which have no sign here
+_SIGNED = 15  # all operand bits for signs: integers of this dialect count as signed
 
 
 def read(module: Module) -> None:
-    """Rewrite a module in place; nothing changes where it names nothing of Intel's. Raise Malformed."""
+    """Translate a module in place; a module that does not use Intel's dialect is unchanged. Raise Malformed."""
     if not any(map(_is_intel, module.declarations)) and MENTION not in str(module):
         return
     for function in module.functions:
@@ -42,7 +42,7 @@ def _is_intel(head: Call) -> bool:
 
 
 def _split_loads(function: Function) -> None:
-    """A load that is A of one multiply-add and B or C of another becomes several: a matrix has one use."""
+    """Duplicate loads whose value has several uses (A of one multiply-add, B of another): a matrix has only one."""
     roles: dict[str, dict[str, str]] = {}
     fresh = Names(function).fresh
     loads = {
@@ -83,7 +83,7 @@ def _head(flow: Flow, function: Function) -> None:
 
 
 class _Reading:
-    """A function's instructions. `calls` are the canonical operations that are called, by name."""
+    """The translation of a function; `calls` collects name -> call of the canonical operations that are used."""
 
     def __init__(self, flow: Flow, function: Function, calls: dict[str, Call]) -> None:
         self.flow, self.function, self.calls = flow, function, calls
@@ -113,7 +113,7 @@ class _Reading:
                     block.instructions = [item for item in block.instructions if item.result != name]
 
     def rename(self) -> None:
-        """Conversions between the two kinds of values are the values themselves."""
+        """Replace the results of conversions between the two kinds of matrices by their operands."""
         if not self.renamed:
             return
 
@@ -130,7 +130,7 @@ class _Reading:
         return self.flow.matrix(self.function.name, value)
 
     def instruction(self, item: Instruction) -> bool:
-        """Changes it in place; False where nothing is left of it."""
+        """Translate an instruction in place; return False if it must be removed."""
         if "call" in item.text and (call := parse_call(item.text)) is not None:
             return self.call(item, call)
         matrix = self.matrix(item.result or "")
@@ -149,13 +149,16 @@ class _Reading:
     # --- operands
 
     def operand(self, type_: str, value: str, matrix: MatrixType) -> Argument:
-        """A matrix that is used as `matrix`: a value of it, or a constant."""
+        """Return a value or constant as an operand of canonical type; `matrix` is the type that the use expects."""
         own_type = self.matrix(value) if value.startswith("%") else matrix
         own_type = matrix if own_type is None else own_type
         return Argument(type_text(own_type), self.constant(type_, value, own_type))
 
     def constant(self, type_: str, value: str, matrix: MatrixType) -> str:
-        """A matrix of the same components is a fill, at the start of the function; other values stay."""
+        """Return a constant as a canonical matrix: a splat becomes a fill at the start of the function.
+
+        Other constants, such as undef, are unchanged. Raise Malformed for a constant of different components.
+        """
         if value[:1] == "<":
             raise Malformed(
                 "ir-not-supported", f"a constant matrix of different components: {type_} {value}", self.source
@@ -171,7 +174,7 @@ class _Reading:
             self.entry.append(item)
         return self.fills[key]
 
-    # --- what is left
+    # --- translations
 
     def operation(
         self, item: Instruction, name: str, result: MatrixType | None, arguments: list[Argument], more: str = ""
@@ -182,7 +185,7 @@ class _Reading:
         item.text = str(call)
 
     def retyped(self, item: Instruction, matrix: MatrixType) -> None:
-        """Change the type of an instruction whose operands and result have one type."""
+        """Change the type of an instruction whose operands and result have the same type."""
         old, new = result_type(item), type_text(matrix)
         if item.opcode == "phi":
             item.text = without_flags(item.text)
@@ -195,7 +198,7 @@ class _Reading:
             first, second = (self.operand(choice.type, choice.value, matrix) for choice in choices)
             item.text = f"select {condition}, {first}, {second}"
         elif item.opcode == "alloca":
-            # Vectors are aligned more than matrices.
+            # A vector has a larger alignment than a matrix.
             item.text = re.sub(r", align \d+", ", align 8", item.text.replace(old, new, 1))
         else:
             item.text = re.sub(r", align \d+", "", item.text.replace(old, new, 1))
@@ -267,7 +270,7 @@ class _Reading:
             self.operation(item, spelled("CooperativeMatrixStoreKHR"), None, arguments)
 
     def canonical(self, item: Instruction, call: Call) -> None:
-        """An operation that Intel has no word for, on values of Intel's types."""
+        """Translate the operands of a canonical operation on Intel's types, for which the dialect has no name."""
         matrix_types = iter(tags(call.name))
         last = None
         for argument in call.arguments:

@@ -1,7 +1,7 @@
-"""The words of Intel's matrix IR: names, types, layouts, scopes.
+"""The spelling of Intel's matrix IR: names, types, layouts, scopes.
 
-Source: the proposal for extended matrix types and operations in LLVM IR; the numbers of layouts are those of
-SPV_INTEL_joint_matrix before packed A and B became one.
+Source: the proposal for extended matrix types and operations in LLVM IR. The layout numbers are those of
+SPV_INTEL_joint_matrix before packed A and packed B became one layout.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ MENTION = '"spirv.MatrixINTEL"'
 OPAQUE = re.compile(r'target\("spirv\.MatrixINTEL", ([^,()]+), (\d+), (\d+)((?:, \d+)*)\)')
 VECTOR = re.compile(r"<(\d+) x (half|bfloat|float|double|i8|i16|i32|i64)>")
 
-# The first of each number is the one that is written.
+# layout in metadata -> Layout; of several spellings, the first is written
 LAYOUTS: Mapping[str, int] = MappingProxyType(
     {
         "matrix.rowmajor": Layout.ROW_MAJOR,
         "matrix.columnmajor": Layout.COLUMN_MAJOR,
         "matrix.packed_a": Layout.PACKED_A,
         "matrix.packed_b": Layout.PACKED,
-        # So the proposal's list has it; its example has the other.
+        # The proposal's list has this spelling; its example has the other.
         "matrix.rownmajor": Layout.ROW_MAJOR,
     }
 )
-# Ours by theirs.
+# Intel's layout number -> Layout
 LAYOUT_NUMBERS: Mapping[int, int] = MappingProxyType(
     {0: Layout.ROW_MAJOR, 1: Layout.COLUMN_MAJOR, 2: Layout.PACKED_A, 3: Layout.PACKED}
 )
@@ -57,9 +57,11 @@ _BY_POINTER = re.compile(r"%\"?spirv\.MatrixINTEL\.[-\w.$]+\"?(?: addrspace\(\d+
 
 
 def modern(text: str) -> str:
-    """The opaque types of the proposal, which LLVM's named types cannot be passed as, as target types; every line
-    stays where it is. Where operations give pointers to such types, as pointers with types had it, those are the
-    matrices."""
+    """Return text with the proposal's opaque named types as target types; every line keeps its number.
+
+    LLVM's opaque named types cannot be passed as values. If operations return pointers to such types, as with typed
+    pointers, then the pointers denote the matrices.
+    """
     if "spirv.MatrixINTEL." not in text:
         return text
     by_pointer = _BY_POINTER.search(text) is not None
@@ -87,8 +89,13 @@ _CONVERSION = re.compile(rf"__cm_(flat|matrix)_({TAG})")
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """`word`: load, store, mad; flat, from a canonical matrix to one of Intel's, or matrix, the other way round.
-    `matrix` where the name tells the type. `metadata`: layouts and scopes are strings."""
+    """The parts of an operation's name.
+
+    word: "load", "store" or "mad"; "flat" for a conversion from a canonical matrix to Intel's, "matrix" for the
+        reverse.
+    matrix: the matrix type, if the name contains one.
+    metadata: whether layouts and scopes are metadata strings, not numbers.
+    """
 
     word: str
     matrix: MatrixType | None
@@ -96,7 +103,7 @@ class Name:
 
 
 def read_name(name: str) -> Name | None:
-    """Return the parts of an operation's name; None where it is no operation of Intel's."""
+    """Return the parts of an operation's name; None if it is not an operation of Intel's dialect."""
     name = _UNIQUE.sub("", name)
     conversion = _CONVERSION.fullmatch(name)
     if conversion:
@@ -110,7 +117,7 @@ def read_name(name: str) -> Name | None:
 
 
 def tags(name: str) -> list[MatrixType]:
-    """The matrix types that a canonical name tells, in order."""
+    """Return the matrix types that a canonical name contains, in order."""
     matrices = (tagged(text) for text in re.findall(rf"(?:(?<=_)|(?<=u\d)|(?<=u\d\d))({TAG})(?=[_.i]|$)", name))
     return [matrix for matrix in matrices if matrix is not None]
 
@@ -120,7 +127,7 @@ def tags(name: str) -> list[MatrixType]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The component of a value's type, and either the shape that the type states, or the number of components."""
+    """The component of a type, and either its shape (opaque types) or its number of components `count` (vectors)."""
 
     component: ComponentType
     rows: int = 0
@@ -132,7 +139,7 @@ class Shape:
 
 
 def shape_of(type_: str, line: str = "") -> Shape | None:
-    """Return the shape of a matrix type; None where the type has neither of the two forms."""
+    """Return the shape of a vector or opaque matrix type; None for other types. Raise Malformed for a bad component."""
     vector, opaque = VECTOR.fullmatch(type_), OPAQUE.fullmatch(type_)
     if vector:
         return Shape(COMPONENTS[vector[2]], count=int(vector[1]))
@@ -148,7 +155,7 @@ def vector_type(matrix: MatrixType) -> str:
 
 
 def opaque_type(matrix: MatrixType) -> str:
-    """The layout, which the proposal wants to see in the type, is not known of most values: row major."""
+    """Return the opaque type; its layout is always row major (0), since the layout of most values is unknown."""
     numbers = f"{matrix.rows}, {matrix.columns}, 0, {matrix.scope}"
     return f'target("spirv.MatrixINTEL", {LLVM_NAMES[matrix.component]}, {numbers})'
 

@@ -1,9 +1,9 @@
-"""Canonical IR in the words of Intel's proposal, in one of its three forms.
+"""The translation of canonical IR to Intel's dialect, in one of its three forms.
 
-What operations, phis and choices give is a value of Intel's type. Matrices in memory, in records, parameters and
-results keep the canonical type; `__cm_flat_<M>` and `__cm_matrix_<M>` lead from it and back. Operations that the
-proposal has no word for keep their canonical names, which tell the types, and take Intel's. Where no operation tells a
-value's use, the names of its loads and stores end with the type.
+The results of operations, phis and selects are values of Intel's types. Matrices in memory, structs, parameters and
+results keep the canonical type; `__cm_flat_<M>` converts from the canonical type, and `__cm_matrix_<M>` to it.
+Operations that the proposal lacks keep their canonical names, which contain the matrix types, but take Intel's values.
+If no operation states a value's use, the names of its loads and stores end with the matrix type.
 """
 
 from __future__ import annotations
@@ -51,8 +51,13 @@ _RETYPED = ("phi", "select", "freeze")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`metadata`: operations are intrinsics whose layouts and scopes are strings, else SPIR-V's functions with
-    numbers; `layouts`: a multiply-add says those of its operands, since their types do not."""
+    """A form of the dialect.
+
+    type_of: returns the LLVM type of a matrix.
+    metadata: whether operations are intrinsics with layouts and scopes as strings; otherwise they are SPIR-V functions
+        with numbers.
+    layouts: whether a multiply-add states the layouts of its operands, because their types do not.
+    """
 
     type_of: Callable[[MatrixType], str]
     metadata: bool
@@ -69,7 +74,7 @@ FORMS: Mapping[str, Form] = MappingProxyType(
 
 
 def check(text: str) -> None:
-    """Raise Malformed if a canonical module has components that Intel's matrices lack."""
+    """Raise Malformed if a canonical module has component types that Intel's matrices lack."""
     if any(name in text for name in SMALL_FLOATS):
         raise Malformed("ir-not-supported", "components of SPIR-V's own types are not supported")
 
@@ -86,7 +91,7 @@ class _Writer:
         self.module, self.form = module, form
         self.declared: dict[str, dict[tuple[str, ...], str]] = {}
         self.heads: list[Call] = []
-        # What every value is, by function.
+        # function name -> value -> matrix type
         self.values: dict[str, dict[str, MatrixType]] = {}
 
     def run(self) -> None:
@@ -96,7 +101,7 @@ class _Writer:
             _Function(self, function, values).run()
 
     def declare(self, call: Call) -> Call:
-        """The call of a declaration with these types: where there is another of that name, of one with a number."""
+        """Return the call with a declaration of its types; if the name is taken by other types, append a number."""
         types = (call.type, *(argument.type for argument in call.arguments))
         names = self.declared.setdefault(call.name, {})
         if types not in names:
@@ -107,7 +112,7 @@ class _Writer:
         return Call("call", call.type, quoted("@", names[types]), call.arguments, call.after)
 
     def hint(self) -> None:
-        """Add the types to the names of loads and stores whose use a reader could not infer."""
+        """Append matrix types to the names of loads and stores for whose values a reader could not infer the type."""
         flow = Flow(self.module)
         for function in self.module.functions:
             values = self.values[function.name]
@@ -130,7 +135,7 @@ class _Writer:
 
 
 def _operation(call: Call) -> Row | None:
-    """The row of a canonical operation on matrices as values."""
+    """Return the row of a canonical operation on matrix values; None for other calls, and for get and set."""
     spelling = read_canonical(call.name)
     if spelling is None or spelling.word in ("get", "set"):
         return None
@@ -148,16 +153,16 @@ def _matrix(call: Call) -> MatrixType | None:
 
 
 class _Function:
-    """`values` becomes the types of those that are Intel's."""
+    """The translation of a function; it fills `values` with the matrix types of the values that get Intel's types."""
 
     def __init__(self, writer: _Writer, function: Function, values: dict[str, MatrixType]) -> None:
         self.writer, self.function, self.values = writer, function, values
         self.form = writer.form
         self.fresh = Names(function).fresh
-        # Of values of one kind, those of the other, by name.
+        # name of a value -> name of the same matrix in the other representation
         self.converted: dict[str, str] = {}
         self.types: dict[str, MatrixType] = {}
-        # In what layouts values were loaded.
+        # loaded value -> the layout of its load
         self.layouts: dict[str, int] = {}
 
     def run(self) -> None:
@@ -194,7 +199,7 @@ class _Function:
             if item.opcode in _RETYPED:
                 self.own(item.result)
         elif item.opcode == "extractvalue":
-            # Its type is told where it is used.
+            # An extracted value's type is only known at its uses.
             self.types.pop(item.result, None)
 
     def defined(self, name: str, kind: str) -> None:
@@ -282,7 +287,7 @@ class _Function:
 
     @staticmethod
     def with_conversions(block: Block, conversions: Mapping[str, Instruction]) -> list[Instruction]:
-        """Return the block's instructions with each conversion behind its value, and behind all phis."""
+        """Return the block's instructions; each conversion follows its value, but comes after all phis."""
         instructions: list[Instruction] = []
         waiting: list[Instruction] = []
         for item in block.instructions:
@@ -363,7 +368,7 @@ class _Function:
         )
 
     def mangled(self, matrix: MatrixType) -> str:
-        """A type in an intrinsic's name."""
+        """Return the mangled type in an intrinsic's name."""
         component = LLVM_NAMES[matrix.component]
         short = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}.get(component, component)
         if self.form.type_of is vector_type:
@@ -371,7 +376,7 @@ class _Function:
         return f"tspirv.MatrixINTEL_{short}_{matrix.rows}_{matrix.columns}_0_{matrix.scope}t"
 
 
-_CODE = "v"  # Itanium's void: pointers have no pointee
+_CODE = "v"  # Itanium's code of void, since opaque pointers have no pointee
 
 
 def _space(pointer: Argument) -> int:
@@ -386,5 +391,5 @@ def _component(call: Call) -> ComponentType:
 
 
 def _function_type(matrix: MatrixType) -> str:
-    """The type as SPIR-V's functions have it in their names."""
+    """Return the mangled type in the names of SPIR-V's functions."""
     return f"matrix_{LLVM_NAMES[matrix.component]}_{matrix.rows}_{matrix.columns}_0_{matrix.scope}"

@@ -1,4 +1,4 @@
-"""Flat vectors that SPIR-V lacks, and llvm.matrix.* on vectors of any size: trees of the matrix library, elements."""
+"""The lowering of vector types that SPIR-V lacks, and of llvm.matrix.* on vectors of any size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_INLINING = re.compile(r" (?:noinline|optnone|minsize|optsize)\b")
 
 
 def lower(module: Module, options: LowerOptions) -> LibraryCalls | None:
-    """Rewrite a module in place, and return the trees that it calls. Raise Malformed for what has no lowering."""
+    """Lower a module in place; return the library functions that it calls, or None. Raise Malformed for other code."""
     heads = [*module.declarations, *(function.head for function in module.functions)]
     texts = [str(head) for head in heads] + [i.text for f in module.functions for i in f.instructions()]
     if not any(MATRIX in text or wide_types(text) for text in texts):
@@ -37,7 +37,7 @@ def lower(module: Module, options: LowerOptions) -> LibraryCalls | None:
                 "ir-not-supported", f"objects with {wide_types(line)[0]} in them are not supported yet", line
             )
     if lowering.exact:
-        # Nothing tells a driver about parts of a module.
+        # The metadata permits contraction in the whole module, but some operations must not be contracted.
         module.rest = [line for line in module.rest if not line.startswith("!opencl.enable.FP_CONTRACT")]
     return lowering.calls if lowering.calls.instances else None
 
@@ -47,5 +47,5 @@ def _is_replaced(head: Call) -> bool:
 
 
 def _inlinable(group: str) -> str:
-    """A group of attributes without those that keep a function from being inlined; no group is empty."""
+    """Return an attribute group without the attributes that prevent inlining; LLVM does not allow an empty group."""
     return re.sub(r"\{ *\}$", "{ nounwind }", _NO_INLINING.sub("", group))

@@ -1,8 +1,8 @@
-"""One function after the other without vectors that SPIR-V lacks and without llvm.matrix.*.
+"""The lowering of one function: vectors that SPIR-V lacks become elements and smaller vectors.
 
-Sums, products and transposes wait until their value is needed, or stored: then a tree is called that does all of it.
-The rest is done on single elements, which optimisation puts together again. Arguments and results of functions go
-through private memory, which inlining dissolves.
+Sums, products and transposes are pending until their value is needed or stored. Then one library function evaluates the
+whole tree. All other operations are applied to the parts; LLVM's optimisations may combine them again. Arguments and
+results of calls pass through private memory, which inlining removes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,15 @@ _LINKAGE = re.compile(
 
 
 class Function(Trees):
-    """`known` are the elements of vectors that SPIR-V lacks, `aliases` the elements under their names in the text."""
+    """The lowering of one function.
+
+    parts_of: name of a vector that SPIR-V lacks -> the names of its parts (`Vector.parts`).
+    aliases: name of a value in the text -> the value that replaces it.
+    splats: name of a splat vector -> its scalar.
+    firsts: name of an insertion at index 0 -> the inserted scalar.
+    phis: the phis of such vectors, with the phis of their parts, which are completed last.
+    result: the parameter that points to the memory of the result.
+    """
 
     def __init__(self, module: Lowering, function: TextFunction) -> None:
         super().__init__(module, function)
@@ -63,7 +71,7 @@ class Function(Trees):
                 item.text = self.renamed(item.text)
 
     def find(self) -> None:
-        """Uses of values; and which vectors that SPIR-V has take part in operations of matrices."""
+        """Count the uses of values, and find those vectors of legal size that take part in matrix operations."""
         joined: list[set[str]] = []
         for block in self.function.blocks:
             for item in block.instructions:
@@ -82,7 +90,7 @@ class Function(Trees):
         head, self.source = self.function.head, str(self.function.head)
         if self.function.name in self.module.own:
             if self.function.is_kernel:
-                raise self.fail(f"kernel '{head.name}' has a vector as a parameter that OpenCL lacks")
+                raise self.fail(f"kernel '{head.name}' has a parameter of a vector type that OpenCL lacks")
             words = [w for w in _LINKAGE.sub("", head.before.removeprefix("define")).split() if w != "noundef"]
             head.before = " ".join(["define", "internal", *words])
             at = re.search(r" (?:#\d+|!|\{|section|align|gc)|$", head.after)
@@ -98,10 +106,10 @@ class Function(Trees):
             head.arguments.insert(0, self.result)
             head.type = "void"
 
-    # --- pieces
+    # --- building blocks
 
     def wide(self, kind: str) -> Vector | None:
-        """Return the vector of a type that SPIR-V lacks; None for types that it has."""
+        """Return the vector of a type that SPIR-V lacks; None for other types."""
         vector = vector_of(kind)
         if vector is not None and vector.is_wide and vector.count > _MOST_ELEMENTS:
             raise self.fail(f"vectors of more than {_MOST_ELEMENTS} elements are not supported")
@@ -119,7 +127,7 @@ class Function(Trees):
             elements = constants(vector, value, self.fail)
             return [literal(part, elements[at : at + part.count]) for at, part in vector.parts]
         if vector.is_wide:
-            raise self.fail(f"{value} is used where nothing leads to its definition")
+            raise self.fail(f"{value} is not dominated by its definition")
         return [value]
 
     def elements(self, vector: Vector, value: str) -> list[str]:
@@ -140,7 +148,7 @@ class Function(Trees):
         return elements.pop() if len(elements) == 1 else None
 
     def give(self, result: str | None, vector: Vector, parts: list[str]) -> None:
-        """The value of an instruction."""
+        """Record the parts of an instruction's result."""
         if vector.is_wide:
             self.parts_of[result or ""] = parts
         else:
@@ -169,7 +177,7 @@ class Function(Trees):
             self.each(item, read(item.text))
 
     def plain(self, item: Instruction) -> None:
-        """Handle an instruction that uses no vector that SPIR-V lacks, but perhaps a small matrix."""
+        """Lower an instruction without vectors that SPIR-V lacks; operands may be matrices of legal vector types."""
         if item.opcode in ("load", "store") and _HANDLERS[item.opcode](self, item):
             return
         parsed = read(item.text) if item.opcode in OPERATORS and item.result in self.matrices else None
@@ -184,7 +192,7 @@ class Function(Trees):
         self.out.append(item)
 
     def each(self, item: Instruction, parsed: Elements | None) -> None:
-        """The same on every element."""
+        """Apply an instruction to each part of its operands. Raise Malformed if the instruction is not element-wise."""
         vectors = [vector_of(operand.type) for operand in parsed.operands] if parsed is not None else []
         result = vector_of(parsed.result) if parsed is not None else None
         if parsed is None or result is None or {v.count for v in vectors if v is not None} != {result.count}:
@@ -219,7 +227,7 @@ class Function(Trees):
         return True
 
     def fill_phis(self) -> None:
-        """Complete the phis, once every value has its elements."""
+        """Complete the phis of the parts, once all vectors have their parts."""
         for item, vector, parts in self.phis:
             self.source = item.source
             sources = [(self.parts(vector, value), label) for value, label in incoming(item.text)]
@@ -267,9 +275,9 @@ class Function(Trees):
         return "volatile " if re.match(r"\w+ volatile ", item.text) else ""
 
     def typed(self, item: Instruction) -> bool:
-        """Emit an instruction that names a type in memory, with arrays in place of vectors."""
+        """Emit an alloca or getelementptr with arrays in place of vectors; return True. Raise Malformed for structs."""
         if "{" in item.text:
-            # Arrays have the alignment of elements, and other members would be at other offsets.
+            # An array has its elements' alignment, so that other members' offsets would change.
             raise self.fail(f"records with {wide_types(item.text)[0]} in them are not supported")
         self.emit(as_arrays(item.text), item.result)
         return True
@@ -348,10 +356,10 @@ class Function(Trees):
             self.emit(f"load {kind}, {place}, align 8", item.result)
         return True
 
-    # --- values that wait
+    # --- pending values
 
     def settle(self, name: str) -> None:
-        """Call the tree of a pending value."""
+        """Call the tree of a pending value, and load the value."""
         node = self.pending.pop(name)
         place = self.places[name] = self.allocate(node.vector)
         self.call_tree(node, Node("object", node.vector, value=place), separate=True)
@@ -374,7 +382,7 @@ class Function(Trees):
         for argument in call.arguments:
             vector = self.wide(argument.type)
             if vector is not None:
-                # The callee only reads it.
+                # The callee only reads the argument.
                 argument.value = self.spilled(vector, self.parts(vector, argument.value)).value
                 argument.type, argument.attributes = "ptr", ""
         result = self.wide(call.type)
@@ -399,7 +407,7 @@ class Function(Trees):
 
 
 def _part_of(vector: Vector, index: int) -> tuple[int, Vector, int]:
-    """The number of the part that an element is in, that part, and which of its elements it is."""
+    """Return, for an element of a vector, the number of its part, the part's type, and the index within the part."""
     index = min(index, vector.count - 1)
     parts = list(enumerate(vector.parts))
     number, (at, part) = next((n, entry) for n, entry in reversed(parts) if entry[0] <= index)

@@ -1,4 +1,4 @@
-"""Trees of flat vectors, before they are called: what is read, and what is calculated of it."""
+"""Expression trees on vectors in memory, and their translation into trees of Clang's matrix types."""
 
 from __future__ import annotations
 
@@ -17,15 +17,24 @@ Shape = tuple[int, int]
 
 @dataclass(slots=True)
 class Node:
-    """`kind` is that of a term; `shape` (rows and columns) is None where it does not matter. `contract`: None where
-    there is nothing to contract."""
+    """A node of an expression tree.
+
+    kind: the kind of term (`Builder.term`): object, memory, broadcast, elementwise, product, transpose, or a
+        conversion.
+    vector: the vector type of the value.
+    shape: (rows, columns), or None if the shape does not matter.
+    contract: whether multiplications and additions may be contracted; None if there is nothing to contract.
+    value: of memory or an object, the pointer; of a broadcast, the scalar.
+    stride: the distance of columns in memory; None if it equals the number of rows.
+    volatile: whether the memory is volatile.
+    """
 
     kind: str
     vector: Vector
     shape: Shape | None = None
     parts: tuple[Node, ...] = ()
     contract: bool | None = None
-    # Of memory: the pointer, its stride (None: the rows), whether that is volatile; of a broadcast: the scalar.
+    # Only of some kinds; see above.
     value: Argument = field(default_factory=lambda: Argument(""))
     stride: Argument | None = None
     volatile: bool = False
@@ -49,7 +58,7 @@ _SPACES |= {"ptr addrspace(3)": "local", "ptr addrspace(4)": "generic"}
 def _in_memory(
     component: ComponentType, pointer: Argument, stride: Argument | None, rows: int, volatile: bool
 ) -> InMemory:
-    """KeyError where no tree reads that address space."""
+    """Return an operand in memory. Raises KeyError for address spaces that the library's functions do not read."""
     number: int | None = rows
     if stride is not None:
         number = int(stride.value) if re.fullmatch(r"\d+", stride.value) else None
@@ -57,14 +66,14 @@ def _in_memory(
 
 
 class Builder:
-    """A tree of nodes, and what its function is called with."""
+    """A builder of one tree, which collects the inputs of the tree's function and the arguments of its call."""
 
     def __init__(self) -> None:
         self.inputs: list[InMemory | Input] = []
         self.arguments: list[Argument] = []
 
     def tree(self, root: Node, out: Node, machine: Machine, contract: bool, separate: bool) -> Tree:
-        """`out` is where the value goes, an object or memory."""
+        """Return the tree of the expression `root`, whose value is stored to `out`, an object or memory."""
         shape = root.shape or (root.vector.count, 1)
         component = root.component or COMPONENTS[root.vector.element]
         term = self.term(root, shape)

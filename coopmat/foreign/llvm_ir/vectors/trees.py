@@ -1,4 +1,4 @@
-"""Operations of matrices as trees of the matrix library: kept until their value is needed, then called as a whole."""
+"""Matrix operations as trees of library functions: pending until the value is needed, then evaluated by one call."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ from .writer import Lowering, Writer
 
 MATRIX = "llvm.matrix."
 OPERATORS = {"fadd": "add", "fsub": "sub", "fmul": "mul", "add": "add", "sub": "sub", "mul": "mul"}
-# Longer chains are cut.
+# Deeper trees are split.
 _MOST_DEPTH = 64
 
 
 class Trees(Writer):
-    """`pending` are the values that no tree was called for yet, `places` where those are for which one was. `matrices`
-    are the vectors that take part in operations of matrices, `uses` and `users` those of all values."""
+    """The pending matrix operations of one function.
+
+    pending: value without a call yet -> the root of its tree.
+    places: value that a tree has computed -> its memory.
+    matrices: the vectors that take part in matrix operations.
+    uses: value -> the number of its uses.
+    users: value -> the block and the instruction of its last use.
+    """
 
     def __init__(self, module: Lowering, function: Function) -> None:
         super().__init__(module, function)
@@ -33,18 +39,18 @@ class Trees(Writer):
 
     @abstractmethod
     def parts(self, vector: Vector, value: str) -> list[str]:
-        """Return the parts of a value that is not pending: see `Vector.parts`."""
+        """Return the parts of a value: see `Vector.parts`."""
 
     @abstractmethod
     def splat(self, vector: Vector, value: str) -> str | None:
-        """The scalar that all elements are, where that is known."""
+        """Return the scalar that all elements of a vector equal; None if they may differ."""
 
     @abstractmethod
     def settle(self, name: str) -> None:
-        """Call the tree of a pending value."""
+        """Call the tree of a pending value, and load the value."""
 
     def node(self, argument: Argument, shape: Shape | None = None) -> Node:
-        """An operand of a tree; one that is a matrix of this shape."""
+        """Return an operand as a node of a tree; `shape` is the shape of a matrix operand."""
         vector = vector_of(argument.type)
         if vector is None:
             raise self.fail(f"a vector of type {argument.type} is not supported yet")
@@ -61,13 +67,13 @@ class Trees(Writer):
         return Node("object", vector, shape, value=place)
 
     def called(self, node: Node, shape: Shape | None) -> Node:
-        """The value of a tree of its own, as an operand of another."""
+        """Evaluate a tree into memory by its own call; return that memory as an operand of another tree."""
         place = self.allocate(node.vector)
         self.call_tree(node, Node("object", node.vector, value=place), separate=True)
         return Node("object", node.vector, shape, value=place)
 
     def combined(self, node: Node) -> Node:
-        """A node whose parts agree on shapes and contraction, some of them stored for that."""
+        """Return the node after its parts agree on shapes and contraction; other parts are evaluated separately."""
         parts = []
         for part in node.parts:
             part_shape, fits = part.shape, True
@@ -93,12 +99,12 @@ class Trees(Writer):
         self.out.append(self.module.calls.call(Instruction(None, "", self.source), tree, builder.arguments))
 
     def settle_loads(self) -> None:
-        """Memory is about to be written to."""
+        """Evaluate the pending trees that read memory, before an instruction that may write to memory."""
         for name in [name for name, node in self.pending.items() if node.reads_memory]:
             self.settle(name)
 
     def hold(self, item: Instruction, node: Node) -> None:
-        """The value of an instruction: kept for the tree that its only user makes, if that is one here."""
+        """Make an instruction's value pending; evaluate it unless its only use is in a tree of the same block."""
         name = item.result
         if name is None or not self.uses[name]:
             return
@@ -125,8 +131,7 @@ class Trees(Writer):
         make(self, item, call, vector)
 
     def transpose_operation(self, word: str, call: Call) -> None:
-        """Rewrite an operation on row-major matrices as one on their transposes, which have the same elements by
-        columns."""
+        """Rewrite an operation on row-major matrices as one on their transposes, whose elements have the same order."""
         arguments = call.arguments
         if word.startswith("column.major"):
             raise self.fail(f"'{call.name}' of row-major matrices is not supported, as in LLVM")
@@ -168,8 +173,10 @@ class Trees(Writer):
             self.copy_columns(self.called(root, None).value, out, load=False)
 
     def columns(self, arguments: list[Argument], vector: Vector) -> Node:
-        """Return the node of a matrix in memory, from a pointer, a stride, whether accesses are volatile, and the
-        numbers of rows and columns."""
+        """Return the node of a matrix in memory.
+
+        The arguments are the pointer, the stride, whether accesses are volatile, and the numbers of rows and columns.
+        """
         pointer, stride, volatile, rows, columns = (Argument(a.type, a.value) for a in arguments)
         if stride.type != "i64":
             value = stride.value if stride.value.isdigit() else self.define(f"zext {stride} to i64", "stride")
@@ -179,7 +186,7 @@ class Trees(Writer):
         return node
 
     def copy_columns(self, place: Argument, memory: Node, *, load: bool) -> None:
-        """A matrix from or to memory that is not aligned as its elements are."""
+        """Copy a matrix, column by column, between `place` and memory that is not aligned to the elements' size."""
         assert memory.shape is not None and memory.stride is not None
         rows, columns = memory.shape
         column, volatile = Vector(rows, memory.vector.element), "volatile " * memory.volatile

@@ -1,4 +1,4 @@
-"""Flat vectors as LLVM prints them: types, constants, masks, and instructions that do the same to all elements."""
+"""Flat vectors as LLVM prints them: types, constants, masks, and element-wise instructions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..text import Argument, Malformed, operands, parse_argument, parse_call, sp
 
 _VECTOR = re.compile(r"<(\d+) x (i1|i8|i16|i32|i64|half|float|double)>")
 _SPLAT = re.compile(r"splat \((\S+) (.*)\)", re.DOTALL)
-# What SPIR-V's vectors may have.
+# The numbers of components of SPIR-V's vectors in OpenCL.
 _SIZES = (2, 3, 4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """`<count x element>`, in LLVM's words; an element alone where that is one."""
+    """A vector type `<count x element>`, or the scalar type `element` if the count is 1."""
 
     count: int
     element: str
@@ -26,7 +26,7 @@ class Vector:
 
     @property
     def parts(self) -> list[tuple[int, Vector]]:
-        """The vectors that SPIR-V has, and elements, which it is made of, and where these start."""
+        """The legal vectors and scalars into which the vector is split, each with the index of its first element."""
         if not self.is_wide:
             return [(0, self)]
         vectors, at = [], 0
@@ -43,17 +43,17 @@ class Vector:
 
     @property
     def stored(self) -> str:
-        """An element's type in memory."""
+        """The type of an element in memory."""
         return "i8" if self.element == "i1" else self.element
 
     @property
     def size(self) -> int:
-        """Bytes of an element in memory."""
+        """The size of an element in memory in bytes."""
         return {"half": 2, "float": 4, "double": 8}.get(self.stored) or int(self.stored[1:]) // 8
 
     @property
     def room(self) -> str:
-        """An array of as much memory as LLVM takes for it."""
+        """An array type of the size that LLVM allocates for the vector: the count rounded up to a power of two."""
         return f"[{1 << (self.count - 1).bit_length()} x {self.stored}]"
 
 
@@ -63,12 +63,12 @@ def vector_of(text: str) -> Vector | None:
 
 
 def wide_types(text: str) -> list[str]:
-    """The vector types in a text that SPIR-V lacks."""
+    """Return the vector types in a text that SPIR-V lacks."""
     return [match[0] for match in _VECTOR.finditer(text) if int(match[1]) not in _SIZES]
 
 
 def as_arrays(text: str) -> str:
-    """Types in memory: arrays in place of the vectors that SPIR-V lacks."""
+    """Return the text of types in memory, with arrays in place of the vectors that SPIR-V lacks."""
 
     def change(match: re.Match[str]) -> str:
         vector = Vector(int(match[1]), match[2])
@@ -81,7 +81,7 @@ _VARIABLE = re.compile(r"(@.* (?:global|constant) )(<\d+ x \w+>) (undef|poison|z
 
 
 def variable(line: str) -> str:
-    """A variable that is a vector, as one that is an array."""
+    """Return the line of a global variable with an array in place of a vector type that SPIR-V lacks."""
     match = _VARIABLE.fullmatch(line)
     vector = vector_of(match[2]) if match else None
     if match is None or vector is None or not vector.is_wide or vector.element == "i1":
@@ -94,7 +94,7 @@ def variable(line: str) -> str:
 
 
 def constants(vector: Vector, value: str, fail: Callable[[str], Malformed]) -> list[str]:
-    """The elements of a constant."""
+    """Return the elements of a vector constant. Raise the result of `fail` for other constants."""
     match = _SPLAT.fullmatch(value)
     zero = {"half": "0xH0000", "i1": "false"}.get(vector.element, "0" if vector.element[0] == "i" else "0.0")
     scalar = match[2] if match else {"undef": "poison", "poison": "poison", "zeroinitializer": zero}.get(value)
@@ -106,14 +106,14 @@ def constants(vector: Vector, value: str, fail: Callable[[str], Malformed]) -> l
 
 
 def literal(part: Vector, elements: list[str]) -> str:
-    """A part of a constant."""
+    """Return the constant of a part with these elements."""
     if part.count == 1 or set(elements) == {"poison"}:
         return elements[0]
     return f"<{', '.join(f'{part.element} {element}' for element in elements)}>"
 
 
 def incoming(text: str) -> list[tuple[str, str]]:
-    """The values and labels of a phi."""
+    """Return the (value, label) pairs of a phi."""
     first, *rest = operands(text)
     words = tokens(first)
     pairs = []
@@ -136,7 +136,7 @@ def is_aligned(pointer: Argument, vector: Vector) -> bool:
     return match is None or int(match[1]) >= vector.size
 
 
-# --- instructions on all elements ----------------------------------------------------------------
+# --- element-wise instructions -------------------------------------------------------------------
 
 _BINARY = frozenset(
     [
@@ -164,7 +164,7 @@ _BINARY = frozenset(
 )
 _CASTS = frozenset(["trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp"])
 _WORDS = re.compile(r"((?:[a-z][\w.]*(?:\([^)]*\))? )+)(?=[<%]|i\d|half|float|double|ptr)(.*)", re.DOTALL)
-# Of these intrinsics every element of the result is of the operands' elements in the same place.
+# The element-wise intrinsics.
 _INTRINSICS = frozenset(
     (
         *[
@@ -189,8 +189,13 @@ _INTRINSICS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """An instruction on elements: words before the operands, these, and what it gives. `before` and `after` are parts
-    of its text, `{}` in `after` stands for the result's type."""
+    """An element-wise instruction.
+
+    before, after: the text before and behind the operands; `{}` in `after` is replaced by the result type.
+    operands: the operands.
+    result: the result type.
+    intrinsic: the name of the intrinsic without the suffix for its type; empty for other instructions.
+    """
 
     before: str
     operands: tuple[Argument, ...]
@@ -199,7 +204,7 @@ class Elements:
     intrinsic: str = ""
 
     def text(self, operands: list[Argument], result: str) -> str:
-        """The instruction on parts of the operands."""
+        """Return the instruction's text for a part of its operands and of the result type."""
         if self.intrinsic:
             return f"{self.before}{result} @{self.name(result)}({', '.join(map(str, operands))})"
         if self.before.startswith("select"):
@@ -208,7 +213,7 @@ class Elements:
         return self.before + ", ".join([str(first), *(other.value for other in others)]) + self.after.format(result)
 
     def name(self, result: str) -> str:
-        """Return the name of the intrinsic that results in this type."""
+        """Return the name of the intrinsic for this result type."""
         vector = vector_of(result)
         element = vector.element if vector else result
         code = {"half": "f16", "float": "f32", "double": "f64"}.get(element, element)
@@ -216,7 +221,7 @@ class Elements:
 
 
 def read(text: str) -> Elements | None:
-    """Return the parts of an instruction that does the same to all elements; None for others."""
+    """Return the parts of an element-wise instruction; None for other instructions."""
     opcode = text.split(None, 1)[0]
     if opcode in ("call", "tail", "notail"):
         return _intrinsic(text)

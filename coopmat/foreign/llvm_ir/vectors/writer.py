@@ -1,4 +1,4 @@
-"""The instructions written in place of vectors that SPIR-V lacks: memory for them, and accesses to that memory."""
+"""The emission of instructions in place of vectors that SPIR-V lacks: their memory, and loads and stores of parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from .types import Vector, wide_types
 
 
 class Lowering:
-    """`exact`: whether there are operations that must not be contracted; `heads` are declarations, by name."""
+    """The state of a module's lowering.
+
+    exact: whether there are operations that must not be contracted.
+    calls: the library functions that are called.
+    heads: name -> declaration of an intrinsic that is called.
+    own: the functions whose parameters or result are vectors that SPIR-V lacks.
+    """
 
     def __init__(self, module: Module, options: LowerOptions) -> None:
         self.options, self.exact = options, False
@@ -31,7 +37,7 @@ def has_wide(head: Call) -> bool:
 
 
 class Writer:
-    """`out` is the block that is being written, `source` the line that it is for."""
+    """A writer of instructions: `out` is the block being written, `source` the line that is being lowered."""
 
     def __init__(self, module: Lowering, function: Function) -> None:
         self.module, self.function = module, function
@@ -47,7 +53,7 @@ class Writer:
         self.out.append(Instruction(result, text, self.source))
 
     def define(self, text: str, name: str = "element") -> str:
-        """Emit the definition of a new value, and return its name."""
+        """Emit the definition of a value under a new name, and return the name."""
         result = self.fresh(name)
         self.emit(text, result)
         return result
@@ -60,7 +66,7 @@ class Writer:
         return Argument("ptr", result)
 
     def address(self, vector: Vector, base: Argument, index: str) -> Argument:
-        """Return the address of an element; `index` includes its type."""
+        """Return the address of an element in memory; `index` includes its type."""
         pointer = Argument(base.type, base.value)
         if index == "i64 0":
             return pointer
@@ -91,7 +97,7 @@ class Writer:
         return place
 
     def copy(self, target: Argument, source: Argument, vector: Vector, volatile: str) -> None:
-        """Bytes, whatever their alignment."""
+        """Emit a copy of a vector's memory, whatever its alignment."""
         spaces = [(re.search(r"\d+", a.type) or ["0"])[0] for a in (target, source)]
         name = f"llvm.memcpy.p{spaces[0]}.p{spaces[1]}.i64"
         arguments = [
