@@ -1,4 +1,4 @@
-"""`coopmat doctor`: what is installed, what is missing, and the command that repairs it."""
+"""`coopmat doctor`: report the installed and the missing parts, and the command that repairs each."""
 
 from __future__ import annotations
 
@@ -23,8 +23,13 @@ _POCL_WHEEL = "pocl-binary-distribution"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the doctor's report; `remedy` is the command that repairs what is not `ok`, `trouble` the word for
-    it, `needed` whether nothing compiles or runs without it."""
+    """One line of the doctor's report.
+
+    what: the part that was checked.
+    remedy: the command that repairs the part if it is not `ok`, "" if there is none.
+    trouble: the word for a part that is not `ok`.
+    needed: whether the doctor's exit status is 1 if the part is not `ok`.
+    """
 
     what: str
     ok: bool
@@ -56,7 +61,7 @@ def command(install: str | None) -> int:
 
 
 def findings() -> Iterator[Finding]:
-    """Yield every check, in the order of their dependencies."""
+    """Yield the results of all checks; a check follows those on which it depends."""
     yield Finding("python", True, f"{platform.python_version()} on {platform.platform()} ({sys.executable})")
     for check in (_packages, _spirv_tools, _devices):
         yield from check()
@@ -102,8 +107,7 @@ def _devices() -> Iterator[Finding]:
 
 
 def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
-    """Check the health of devices anew, without the cached answers: the user of the doctor may have repaired
-    something."""
+    """Check the health of devices without the cached answers: the user may have repaired something."""
     from coopmat.devices import health, route_for
     from coopmat.devices.environment import INSTALL_COMMAND
 
@@ -119,8 +123,10 @@ def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
 
 
 def _remedy(device: DeviceInfo) -> str:
-    """Return a remedy for a device. The LLVM in PoCL's wheel has no name for processors newer than itself, and no
-    setting gives it one."""
+    """Return the command that repairs a device, "" if none is known.
+
+    The LLVM in PoCL's wheel does not know processors newer than itself, and no setting changes that.
+    """
     is_wheel = device.platform == "Portable Computing Language" and device.driver.startswith("3.0")
     if not is_wheel or _version(_POCL_WHEEL) is None:
         return ""

@@ -1,4 +1,4 @@
-"""`coopmat layer`: cooperative matrices for programs that know nothing of coopmat, in any language."""
+"""`coopmat layer`: cooperative matrices for unmodified programs in any language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of `-v`, `-###` and `--version`: versions, places, and the whole command for each input."""
+"""The output of `-v`, `-###` and `--version`: versions, paths, and the whole command for each input."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .arguments import Invocation
 
 
 def version() -> str:
-    """Return the package's version, as `coopmat --version` prints it."""
+    """Return the package's name and version, as `coopmat --version` prints them."""
     from coopmat import __version__
 
     return f"coopmat {__version__}"
 
 
 def head() -> str:
-    """Return lines about this installation."""
+    """Return lines with the versions and paths of this installation."""
     from importlib import metadata
 
     import coopmat
@@ -34,7 +34,7 @@ def head() -> str:
 
 
 def command(invocation: Invocation, outputs: Mapping[str, str]) -> str:
-    """Return one input's command with all its defaults, every argument in quotation marks."""
+    """Return the command line for one input, with all defaults, every argument in quotation marks."""
     from coopmat import compiler
 
     name = invocation.inputs[0]

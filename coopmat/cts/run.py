@@ -66,7 +66,7 @@ def run(
     started: Started = lambda test, variant, route: None,
     done: Done = lambda outcome: None,
 ) -> Results:
-    """Run the tests (names or patterns, all by default) on the routes (the device's by default), and return the results.
+    """Run the tests (names or patterns, all by default) on the routes (the device's by default); return the results.
 
     `place` is a device of a cluster, by default this machine with `jobs` processes. Variants in the report `resume` are
     not run again. `planned` gets the number of outcomes, before any variant runs. Ctrl-C ends the run early, and the
