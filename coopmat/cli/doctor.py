@@ -107,7 +107,7 @@ def _devices() -> Iterator[Finding]:
 
 
 def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
-    """Check the health of devices without the cached answers: the user may have repaired something."""
+    """Yield the health of each device, checked without the cached answers: the user may have repaired something."""
     from coopmat.devices import health, route_for
     from coopmat.devices.environment import INSTALL_COMMAND
 
