@@ -193,7 +193,7 @@ def compare_attention(causal: bool) -> None:
 
 
 def compare_weights(inputs: int) -> None:
-    """Print the comparison for so many rows of inputs."""
+    """Print the comparison for `inputs` rows of inputs."""
     contenders = {
         "numpy, decoded before": ["weights-numpy", str(inputs), "decoded"],
         "numpy, with decoding": ["weights-numpy", str(inputs), "decoding"],

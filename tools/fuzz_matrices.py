@@ -42,7 +42,7 @@ class Worker:
         self.events: queue.Queue[dict[str, Any] | None] = queue.Queue()
 
     def start(self) -> None:
-        """Start the process, and a thread that reads what it reports."""
+        """Start the process, and a thread that reads the events that it reports."""
         command = [sys.executable, str(_HERE / "fuzz_matrices_run.py"), self.device]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
