@@ -93,7 +93,7 @@ def run(invocation: Invocation, arguments: Sequence[str]) -> int:
     """
     assert invocation.batch is not None
     if invocation.inputs:
-        raise UsageError("--batch has its sources in the file; there is no room for others")
+        raise UsageError("input files cannot be combined with --batch, whose file lists the sources")
     if not invocation.jobs.isdecimal() or not 0 < int(invocation.jobs) <= 1024:
         raise UsageError(f"-j takes a number of processes, not '{invocation.jobs}'")
     batch = Path(invocation.batch)
@@ -149,12 +149,12 @@ def _check_row(row: object, name: str) -> None:
     if not isinstance(row, dict) or not isinstance(row.get("source"), str) or not row["source"]:
         raise UsageError(f"{name} has no source")
     if unknown := sorted(set(row) - _KEYS):
-        raise UsageError(f"{name} has {', '.join(map(str, unknown))}; it can have {', '.join(sorted(_KEYS))}")
+        raise UsageError(f"{name}: unknown keys {', '.join(map(str, unknown))} (allowed: {', '.join(sorted(_KEYS))})")
     options = row.get("options", [])
     if not isinstance(options, str) and not (isinstance(options, list) and all(isinstance(w, str) for w in options)):
-        raise UsageError(f"{name}: options are a text, or a list of them")
+        raise UsageError(f"{name}: 'options' must be a string or a list of strings")
     if not isinstance(row.get("output", ""), str):
-        raise UsageError(f"{name}: the output is a text")
+        raise UsageError(f"{name}: 'output' must be a string")
 
 
 def _checked(rows: Sequence[Mapping[str, Any]], common: Sequence[str], color: bool) -> list[Entry]:
@@ -188,9 +188,9 @@ def _checked(rows: Sequence[Mapping[str, Any]], common: Sequence[str], color: bo
 
 def _refuse(options: Invocation, source: str) -> None:
     if options.inputs or source == "-":
-        raise UsageError("an entry has one source, which is a file")
+        raise UsageError("an entry must have exactly one source, which must be a file")
     if options.verbose or options.dry or options.help or options.version:
-        raise UsageError("a batch takes no -v, -###, --help and --version")
+        raise UsageError("-v, -###, --help and --version cannot be combined with --batch")
 
 
 def _files(invocation: Invocation, options: CompileOptions) -> dict[str, bytes]:

@@ -244,7 +244,8 @@ def _warn_of_unchecked_shapes(module: Module, device: DeviceInfo) -> None:
     if module.matrices == "native" and native:
         names = ", ".join(native)
         module.warn(
-            "unchecked-shapes", f"{device.label} does not say which matrices it has: those of {names} are not checked"
+            "unchecked-shapes",
+            f"{device.label} does not report which matrices it has: those of {names} are not checked",
         )
 
 
@@ -266,7 +267,7 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
     else:
         outputs = {kind: invocation.output or _default_output(name, KINDS[kind].suffix, matrices) for kind in kinds}
         if len(outputs) > 1 and stem is None:
-            raise UsageError("several kinds from standard input have no file names")
+            raise UsageError("several kinds of output need an input file, from whose name theirs are derived")
     if invocation.dependencies == "also":
         first = next(iter(outputs.values()))
         if first == "-" and invocation.dependency_file is None:

@@ -249,7 +249,7 @@ def _reports(options: Mapping[str, Any]) -> dict[str, Render]:
     reports = {name: render for name, render in renderers if name}
     for name in reports:
         if name != "-" and not Path(name).absolute().parent.is_dir():
-            raise FileNotFoundError(2, "there is no directory for it", name)
+            raise FileNotFoundError(2, "its directory does not exist", name)
         if Path(name).is_dir():
             raise IsADirectoryError(21, "is a directory", name)
     return reports

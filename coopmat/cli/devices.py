@@ -171,14 +171,14 @@ def _describe_sizes(device: DeviceInfo) -> str:
     sizes = ", ".join(map(str, sub_group_sizes(device)))
     if device.sub_group_sizes:
         return sizes
-    return f"{sizes} (not told; as a kernel has them)" if sizes else "not told"
+    return f"{sizes} (not reported; measured by a kernel)" if sizes else "not reported"
 
 
 def _describe_matrices(device: DeviceInfo) -> str:
     support = _matrices(device)
     native = _describe_native(device) if COOPERATIVE_MATRIX in device.extensions else "none"
     if proven := _proven(device):
-        native = f"not told of, but right when tried: {', '.join(proven)}"
+        native = f"not reported, but correct when tested: {', '.join(proven)}"
     lowerings = support["lowerings"]
     every = (
         f"every variant by --matrices {' or '.join(lowerings)}" if isinstance(lowerings, list) and lowerings else "none"
@@ -193,7 +193,7 @@ def _describe_unit(device: DeviceInfo) -> str:
         return "its own matrices" if COOPERATIVE_MATRIX in device.extensions else "none known"
     on_unit = variants_on_unit(device, asks=False)
     if not on_unit:
-        return f"by --matrices {route}, if it is right: that is not known before the first use, or --probe"
+        return f"by --matrices {route}, if it computes correctly, which the first use or --probe tests"
     shapes: dict[tuple[object, ...], tuple[list[str], list[str], list[str]]] = {}
     for variant in on_unit:
         key = variant.m, variant.n, variant.k, variant.a.kind, variant.a.bits
@@ -209,7 +209,7 @@ def _describe_unit(device: DeviceInfo) -> str:
 def _describe_native(device: DeviceInfo) -> str:
     names = _names(device)
     if names is None:
-        return "some; the device does not say which ones"
+        return "some; the device does not report which"
     more = [f"{len(names) - _SHOWN} more (see --json)"] if len(names) > _SHOWN else []
     listed = ", ".join([*names[:_SHOWN], *more]) or "none at all"
     limits = (("pointers", device.pointer_alignment), ("strides", device.stride_multiple))

@@ -56,7 +56,7 @@ def command(install: str | None) -> int:
         indent = f"\n{'':{width + 10}}"
         click.echo(f"{'ok' if item.ok else item.trouble:7} {item.what:{width}}  {item.text.replace(chr(10), indent)}")
         if not item.ok and item.remedy:
-            click.echo(f"        {'':{width}} mend it with: {item.remedy}")
+            click.echo(f"        {'':{width}} fix it with: {item.remedy}")
     return ExitStatus.DONE if all(item.ok or not item.needed for item in results) else ExitStatus.INPUT
 
 
@@ -79,11 +79,11 @@ def _spirv_tools() -> Iterator[Finding]:
     tools = find_tools()
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named and (tools is None or not tools.is_of(Path(named))):
-        text = f"{named} has no spirv-val that knows SPV_KHR_cooperative_matrix, and is passed over"
+        text = f"{named} has no spirv-val that supports SPV_KHR_cooperative_matrix, and is ignored"
         yield Finding(ENVIRONMENT_VARIABLE, False, text, trouble="IGNORED", needed=False)
     if tools is None:
         text = (
-            "no spirv-val that knows SPV_KHR_cooperative_matrix: native modules and SPIR-V as input need it,"
+            "no spirv-val that supports SPV_KHR_cooperative_matrix: native modules and SPIR-V as input need it,"
             "\nlowered modules are not validated"
         )
         yield Finding("spirv-tools", False, text, ToolsMissing.remedy)

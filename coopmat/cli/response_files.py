@@ -26,12 +26,12 @@ def _words(argument: str, within: tuple[Path, ...]) -> Iterator[str]:
         yield argument
         return
     if path.resolve() in within:
-        raise UsageError(f"the response file {path} holds itself")
+        raise UsageError(f"the response file {path} includes itself")
     if path.stat().st_size > budgets.limit("source-bytes"):
         raise UsageError(f"the response file {path} is larger than {budgets.phrase('source-bytes')}")
     try:
         words = shlex.split(path.read_text(encoding="utf-8"))
     except ValueError as error:  # an open quotation mark, or no text
-        raise UsageError(f"the response file {path} holds no arguments: {error}") from None
+        raise UsageError(f"the response file {path} cannot be read as arguments: {error}") from None
     for word in words:
         yield from _words(word, (*within, path.resolve()))

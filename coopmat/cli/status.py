@@ -31,7 +31,7 @@ class ExitStatus(IntEnum):
 _SHOWN_FRAMES = 8
 _REPORT = (
     Note("this is a bug in coopmat: please report it with the source, the command line and the text above"),
-    Note(f"python {sys.version.split()[0]} on {sys.platform}; `coopmat doctor` tells the versions of the rest"),
+    Note(f"python {sys.version.split()[0]} on {sys.platform}; `coopmat doctor` prints the other versions"),
 )
 
 

@@ -27,7 +27,7 @@ def head() -> str:
     rows = {
         "Python": platform.python_version(),
         "llvmlite": metadata.version("llvmlite"),
-        "SPIR-V tools": str(toolchain.directory) if toolchain is not None else "none (`coopmat doctor` tells)",
+        "SPIR-V tools": str(toolchain.directory) if toolchain is not None else "none (see `coopmat doctor`)",
         "Installed in": str(Path(coopmat.__file__).parent),
     }
     return f"{version()}\n" + "".join(f"{name}: {value}\n" for name, value in rows.items())

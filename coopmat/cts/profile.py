@@ -217,7 +217,7 @@ def _native(device: DeviceInfo, wimpy: bool) -> Profile:
     none.
     """
     if device.variants is None:
-        raise ValueError(f"{device.label} does not say which matrices it has")
+        raise ValueError(f"{device.label} does not report which matrices it has")
     variants: Sequence[Variant] = device.variants
     if wimpy:
         # The language has only variants whose result has C's type.

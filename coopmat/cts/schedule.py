@@ -279,8 +279,8 @@ def _why_none(catalogue: Catalogue, test: str, route: str) -> str:
     except ValueError as error:
         return str(error)
     if catalogue.in_c(route) and test.startswith("spirv_"):
-        return "the device is given OpenCL C, and no SPIR-V"
-    return "the device has no variant of it"
+        return "this route passes OpenCL C to the device, not SPIR-V"
+    return "the device has no variant of this test"
 
 
 def _batches(groups: Mapping[tuple[str, str, int | None], Sequence[Item]]) -> Iterator[Batch]:

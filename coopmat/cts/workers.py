@@ -221,7 +221,7 @@ class Pool:
                 self._hear(worker)
             elif time.monotonic() >= worker.deadline:
                 worker.process.kill()
-                self._lost(worker, f"nothing came of it in {self.settings.timeout:g} seconds")
+                self._lost(worker, f"no response in {self.settings.timeout:g} seconds")
 
     def _hear(self, worker: Worker) -> None:
         try:

@@ -69,10 +69,12 @@ def parse(document: object, name: str) -> Report:
     """
     fields = _mapping(document, name, "a report")
     if fields.get("version") != VERSION:
-        raise UsageError(f"{name} is no report of this form: it has version {fields.get('version')!r}, not {VERSION}")
+        raise UsageError(
+            f"{name} is not a report that can be read: its version is {fields.get('version')!r}, expected {VERSION}"
+        )
     routes, outcomes = fields.get("routes"), fields.get("outcomes")
     if not isinstance(outcomes, list) or not isinstance(routes, list) or not all(isinstance(r, str) for r in routes):
-        raise UsageError(f"{name} is no report: it has no list of routes and outcomes")
+        raise UsageError(f"{name} is not a report: it has no lists of routes and outcomes")
     device = _mapping(fields.get("device"), name, "the device")
     options = _mapping(fields.get("options"), name, "the options")
     rows = tuple(_outcome(row, f"outcome {number} of {name}") for number, row in enumerate(outcomes, 1))
@@ -81,7 +83,7 @@ def parse(document: object, name: str) -> Report:
 
 def _mapping(value: object, name: str, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{name} is no report: {what} is {type(value).__name__}, not an object")
+        raise UsageError(f"{name} is not a report: {what} is {type(value).__name__}, expected an object")
     return value
 
 
@@ -95,7 +97,7 @@ def _outcome(row: object, name: str) -> Outcome:
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         wrong.append("seconds")
     if wrong or not texts["test"]:
-        raise UsageError(f"{name} is not as this program writes them: {', '.join(wrong or ['test'])}")
+        raise UsageError(f"{name} has missing or wrong fields: {', '.join(wrong or ['test'])}")
     return Outcome(status=_STATUSES[str(status)], seconds=float(seconds), **texts)
 
 
@@ -107,7 +109,7 @@ def require_same_run(report: Report, results: Results, settings: Settings) -> No
         *((key, report.options.get(key), getattr(settings, key)) for key in _OPTIONS),
     ):
         if theirs != ours:
-            raise UsageError(f"{report.name} is of another run: its {what} is {theirs!r}, not {ours!r}")
+            raise UsageError(f"{report.name} is the report of a different run: its {what} is {theirs!r}, not {ours!r}")
 
 
 def known(report: Report, planned: Mapping[Key, int]) -> dict[Key, Outcome]:

@@ -35,7 +35,7 @@ def rows() -> Iterator[Row]:
 
 
 def _row(component: ComponentType, use: Use, layout: Layout, n: int) -> Iterator[Row]:
-    """Return a row for every route, or for private memory, which the native route may not support."""
+    """Yield a row for every route, and one for private memory, which the native route may lack."""
     loads = [LOAD_SPACES[(n + k) % 4] for k in range(2)]
     stores = ["global", STORE_SPACES[n % 3]]
     for private in (False, True):
