@@ -1,5 +1,5 @@
-// Attention in three kernels with the tiles of kernels/flash_attention.cl, and buffers between them: what that one is
-// measured by. Tiles that are masked as a whole are left out here, too. S has floats, P halves, LENGTH x LENGTH a head.
+// Attention in three kernels with the tiles of kernels/flash_attention.cl, and buffers between them: the baseline for
+// that kernel. Tiles that are completely masked are left out here, too. S has floats, P halves, LENGTH x LENGTH a head.
 
 #pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
 

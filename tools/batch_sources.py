@@ -1,8 +1,8 @@
-"""Writes kernels of 20 to 200 lines, and a batch file that compiles them for five routes.
+"""Write kernels of 20 to 200 lines, and a batch file that compiles them for five routes.
 
 Usage: tools/batch-sources COUNT DIRECTORY [--seed 0] [--broken 0]
-Each is another one: loops, vectors and matrices of random types and shapes. `--broken` are at fault, each in one of
-some ways.
+Each kernel is different: it has loops, vectors and matrices of random types and shapes. `--broken` kernels contain one
+of several errors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HEADER = """#ifndef SHARED_H
 
 
 def kernel(rng: random.Random, number: int, fault: str) -> str:
-    """Return a source with a matrix product, and as much besides as makes it long enough."""
+    """Return a source of 20 to 200 lines with a matrix product, `fault` as a statement of it, and random functions."""
     kind = rng.choice(list(_INPUTS))
     m, n, k = (rng.choice(_SHAPES) for _ in range(3))
     half = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" if kind == "half" else ""
@@ -75,7 +75,7 @@ def part(rng: random.Random, name: str) -> list[str]:
 
 
 def write(count: int, directory: Path, seed: int, broken: int) -> Path:
-    """Write the sources and return the batch file."""
+    """Write the sources and the batch file to the directory, and return the path of the batch file."""
     rng = random.Random(seed)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "shared.h").write_text(HEADER, encoding="utf-8")

@@ -1,9 +1,9 @@
-"""The measurements behind `tools/bench`: ratios of medians, taken side by side and interleaved in one run.
+"""The measurements of `tools/bench`: ratios of median times, measured in turns in one run.
 
-1. gemm_f32 at SIZE^3 through the lowerings, against the plain OpenCL C of plain_gemm.cl, which the device's own
-   compiler builds.
-2. A warm `coopmat.compile` of gemm_f16.cl to unvalidated native SPIR-V, against clang from a plain kernel of the same
-   size to LLVM IR (only where a clang is found).
+1. gemm_f32 at SIZE^3 on the lowered routes, against the plain OpenCL C of plain_gemm.cl, which the device's own
+compiler builds.
+2. A warm `coopmat.compile` of gemm_f16.cl to unvalidated native SPIR-V, against clang, which compiles a plain kernel of
+about the same size to LLVM IR. This needs an installed clang.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PLAIN = {
     "plain, 16 x 16 lanes": ("-DROWS=16 -DTN=1", 16, 1, 16),
     "plain, 8 x 32 lanes": ("-DROWS=8 -DTN=2", 8, 2, 16),
 }
-# How it is lowered, the tile as (m, n, k), work-items a work-group.
+# line of the report -> (route, tile as (m, n, k), work-items in a work-group)
 LOWERED = {
     f"{how}, {m} x {n} x {k}": (how, (m, n, k), width)
     for how, width in (("one", 1), ("lanes", 16))
@@ -47,8 +47,10 @@ LOWERED = {
 
 
 class Gemm:
-    """C = A B at size^3 on one device, with padded rows; the entries of A and B are small integers, so that any
-    order of summation gives the same C."""
+    """A product C = A B at size^3 on one device, with padded rows.
+
+    The components of A and B are small integers, so that every order of summation gives the same C.
+    """
 
     def __init__(self, device: DeviceInfo, size: int) -> None:
         cl = opencl()
@@ -95,10 +97,10 @@ class Gemm:
 
 
 def interleaved(runs: dict[str, Callable[[], None]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of every run in every round, the runs in turn: a machine that slows down slows them all.
+    """Return run -> seconds in each round; the runs take turns, so that a slower machine slows down all of them.
 
-    The order changes from round to round, and each run is made once untimed first: it wakes its threads, and those
-    of the run before go to sleep.
+    The order changes from round to round. Before each timed run there is an untimed one. It wakes the run's threads,
+    while those of the previous run go to sleep.
     """
     times: dict[str, list[float]] = {name: [] for name in runs}
     order = random.Random(1)
@@ -112,7 +114,7 @@ def interleaved(runs: dict[str, Callable[[], None]], rounds: int) -> dict[str, l
 
 
 def report(times: dict[str, list[float]], baseline: str, work: float, unit: str) -> None:
-    """A line a run: `work` per second in `unit`, and the ratio of speeds to the baseline with its quartiles."""
+    """Print for each run `work` per second in `unit`, and the ratio of its speed to the baseline's, with quartiles."""
     for name, values in times.items():
         ratios = sorted(b / v for v, b in zip(values, times[baseline], strict=True))
         low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
@@ -148,7 +150,7 @@ def bench_compile(rounds: int) -> None:
         return
     source = (KERNELS / "gemm_f16.cl").read_text()
     options = ["-DN=512", "-DK=512", "--no-validate"]
-    # The plain kernel has about as many lines as gemm_f16.cl.
+    # gemm_tiled.cl has about as many lines as gemm_f16.cl.
     plain = str(KERNELS / "gemm_tiled.cl")
     flags = ["-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-emit-llvm", "-S", "-o", "-"]
     command = [clang, *flags, "-DT=16", "-DN=512", "-DK=512", plain]
@@ -176,7 +178,7 @@ def _compile(source: str, options: list[str]) -> None:
     coopmat.compile(source, options, name="gemm_f16.cl").spirv  # noqa: B018
 
 
-# VmHWM and not getrusage: that one still holds what this process had when it forked.
+# Read VmHWM, since getrusage also counts the memory that the parent had at the fork.
 _MEMORY = """
 import coopmat, os
 coopmat.compile(open({path!r}).read(), {options!r}).spirv
@@ -191,7 +193,7 @@ print(peak)
 
 
 def bench_memory() -> None:
-    """Peak resident memory of a fresh process that compiles gemm_f16.cl, and of its emitter, added up."""
+    """Print the peak resident memory of a new process that compiles gemm_f16.cl, plus that of its emitter process."""
     program = _MEMORY.format(path=str(KERNELS / "gemm_f16.cl"), options=["-DN=512", "-DK=512", "--no-validate"])
     result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     click.echo(f"  peak memory of a compilation, the emitter's included: {int(result.stdout) / 1024:.0f} MB")

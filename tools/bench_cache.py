@@ -1,8 +1,8 @@
-"""Times a hit and a miss of the cache, for a source of about 100 lines with matrices.
+"""Measure the time of a cache hit and of a cache miss, for a source of about 100 lines with matrices.
 
 Usage: tools/bench-cache [--repeat 200]
-A hit is everything between source and options and the entry; a miss is what the cache adds to a build.
-Status 0 if the median hit is under 2 ms and the median miss under 3 ms.
+A hit is the time from source and options to the entry. A miss is the time that the cache adds to a build. The exit
+status is 0 if the median hit takes less than 2 ms and the median miss less than 3 ms.
 """
 
 from __future__ import annotations

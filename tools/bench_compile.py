@@ -1,16 +1,16 @@
-"""The measurements behind `tools/bench-compile`: time and memory of compilations, each beside its bound.
+"""The measurements of `tools/bench-compile`: time and memory of compilations, each compared with a bound.
 
 With `--long`, against clang, in turns: a long source (`long_source`) with its headers unknown and known, all of
-tests/kernels in one process, and short kernels; each as a whole process where clang is one.
+tests/kernels in one process, and short kernels. clang always runs as a whole process.
 
-Without:
+Without `--long`:
 
-1. Generated sources of 1,000, 5,000 and 20,000 lines, warm, each size in a process of its own: the stages, the whole,
-   source lines a second to the canonical IR, peak memory of the compiler and of the emitter.
-2. `coopmat compile` of 100 lines and `import coopmat`, each a process from its start.
+1. Generated sources of 1,000, 5,000 and 20,000 lines, warm, each size in a separate process: time of the stages and in
+total, source lines per second to the canonical IR, peak memory of the compiler and of the emitter.
+2. `coopmat compile` of 100 lines and `import coopmat`, each in a new process.
 
-Times are medians. CPU time is that of all processes together: it says more than wall time where others use the machine.
-The exit status is 1 where a bound is broken.
+Times are medians. CPU time is the sum over all processes, and is more reliable than wall time if others use the
+machine. The exit status is 1 if a bound is exceeded.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from coopmat.spirv import emit
 
 STAGES = ("preprocess", "parse", "analyse", "lower", "emit", "legalize", "validate")
 SMALL, LARGE = 1_000, 20_000
-#: Lines to rounds.
+# lines -> rounds
 ROUNDS = {SMALL: 15, 5_000: 5, LARGE: 3}
 COLD_LINES, COLD_ROUNDS = 100, 9
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What a figure must stay below (or, `at_least`, reach)."""
+    """A bound on a figure: an upper bound, or a lower bound if `at_least`."""
 
     what: str
     limit: float
@@ -60,33 +60,37 @@ class Bound:
         return f"  {verdict} {self.what:64s} {value:8.2f} {self.unit} ({sign} {self.limit:g})"
 
 
-# --- one size, in a process of its own -----------------------------------------------------------
+# --- one size, in a separate process ----------------------------------------------------------------
 
 
 def _cpu() -> float:
-    """Seconds that this process, its children and theirs have used."""
+    """Return the seconds of CPU time of this process, its children and their children."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     total = time.process_time() + ended.ru_utime + ended.ru_stime
     for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
-        # utime, stime, cutime and cstime, counted after the name, which may hold blanks.
+        # Read utime, stime, cutime and cstime, which follow the name; the name may contain blanks.
         fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
         total += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     return total
 
 
 def _peak() -> int:
-    """Kilobytes. Not getrusage's: that still has what the parent had when it forked."""
+    """Return the peak resident memory in KiB; unlike getrusage, without the memory that the parent had at the fork."""
     status = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
 
 def measure(lines: int, rounds: int) -> dict[str, Any]:
-    """Milliseconds per stage, of the whole (`wall`, `cpu`) and to the canonical IR (`ir`, CPU); kilobytes."""
+    """Measure compilations of a source of `lines` lines, and return name -> figure.
+
+    The figures are milliseconds of each stage, in total (`wall`, `cpu`) and up to the canonical IR (`ir`, CPU time),
+    and KiB of memory.
+    """
     emit.start()
     coopmat.compile(generate(COLD_LINES, seed=2), ["--no-validate"]).spirv  # noqa: B018
     source = generate(lines)
     coopmat.compile(source, ["--no-validate"]).spirv  # noqa: B018
-    # Once it has ended, and before spirv-val runs, the greatest of our children is the emitter's fork.
+    # After its end, and before spirv-val runs, the largest child process is the emitter's fork.
     emit.stop()
     memory = {"compiler": _peak(), "emitter": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}
     coopmat.compile(generate(COLD_LINES, seed=2)).spirv  # noqa: B018
@@ -150,9 +154,9 @@ def _speed(lines: int, row: dict[str, Any]) -> float:
 
 
 def _run(command: list[str]) -> tuple[float, float]:
-    """Seconds of wall and of CPU time."""
+    """Run a command, and return its seconds of wall and of CPU time."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # its warnings
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # hide its warnings
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -197,7 +201,7 @@ for name in sys.argv[1:]:
 
 @dataclass(frozen=True)
 class Row:
-    """Two measurements in turns, seconds of wall and CPU time each, and what their ratios of medians should be."""
+    """Two measurements taken in turns, in (wall, CPU) seconds, and the upper bound for the ratio of their medians."""
 
     what: str
     goal: float
@@ -216,13 +220,13 @@ class Row:
 
 
 def _clang(*names: str) -> tuple[float, float]:
-    """Seconds of wall and of CPU time for all of the files, one after the other."""
+    """Return the total seconds of wall and of CPU time of clang for all files, one after the other."""
     times = [_run([*CLANG, "-I", str(Path(name).parent), name]) for name in names]
     return sum(wall for wall, _ in times), sum(cpu for _, cpu in times)
 
 
 def _warm(names: list[str]) -> tuple[float, float]:
-    """The same for compilations in this process, after a first one."""
+    """Return the total seconds of wall and of CPU time of compilations in this process, which has already compiled."""
     wall, cpu = time.perf_counter(), _cpu()
     for name in names:
         coopmat.compile(Path(name).read_text(encoding="utf-8"), ["-w", "--no-validate"], name=name).spirv  # noqa: B018
@@ -248,7 +252,7 @@ def bench_long(optimised: bool) -> list[Row]:
         _run([sys.executable, "-c", COMPILE])
         _run([*command, str(ROOT / "kernels/saxpy.cl"), "-o", os.devnull])
         for number in range(LONG_ROUNDS):
-            # Another text each time: nothing of it is known, but the grammar's tables are.
+            # Change the header each time, so that its preamble is unknown; only the grammar's tables are cached.
             types = main.with_name("types.h")
             types.write_text(f"{types.read_text()}// {number}\n")
             ours, clangs = _run(program), _clang(str(main))
@@ -263,7 +267,7 @@ def bench_long(optimised: bool) -> list[Row]:
         add("tests/kernels, warm", 2, _warm(kernels), clangs)
         wall, cpu = _warm(saxpy * TOGETHER)
         add("kernels/saxpy.cl, warm", 0.4, (wall / TOGETHER, cpu / TOGETHER), _clang(*saxpy))
-        # As in a program that builds several: the clock is too coarse for one.
+        # Time several compilations together: the clock of CPU time is too coarse for one.
         matrices = ["-DN=512", "-DK=512"]
         source = (ROOT / "kernels/gemm_f16.cl").read_text()
         wall, cpu = time.perf_counter(), _cpu()

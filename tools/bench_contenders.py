@@ -1,8 +1,9 @@
-"""Products of matrices against onnxruntime and numpy, each contender in a process of its own.
+"""Products of matrices against onnxruntime and numpy, each contender in a separate process.
 
-Thread pools that wait for work spin, and spoil whatever runs beside them in one process. So each contender is a child
-that waits for a line, runs its product for a while, and answers with the median of its seconds; they take turns, in a
-new order each time. `contend` prints speeds, and ratios of medians to the first contender with quartiles.
+Threads of a pool spin while they wait, and slow down everything else in their process. So each contender is a child
+process that waits for a line, runs its product for `TURN` seconds, and answers with the median time. The contenders
+take turns, in a new order each time. `contend` prints speeds, and ratios of medians to the first contender, with
+quartiles.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ import numpy as np
 KERNEL = Path(__file__).resolve().parent.parent / "kernels" / "gemm_blocks.cl"
 THREADS = 2
 TURNS = 7
-# Seconds of a contender's turn.
+# The duration of a contender's turn in seconds.
 TURN = 0.1
-# Components that rows are longer than the matrix, so that columns do not share the lines of a cache.
+# component type -> padding of rows in components, so that the rows of a column do not share cache lines
 PADS = {"s8": 96, "bf16": 48, "f16": 48, "f32": 16}
-# Of kernels/gemm_blocks.cl: component types of A and B, and of C, in OpenCL C and numpy.
+# component type of A and B -> its name in OpenCL C, that of C's type, and both numpy types, for kernels/gemm_blocks.cl
 TYPES: Mapping[str, tuple[str, str, type, type]] = {
     "s8": ("char", "int", np.int8, np.int32),
     "bf16": ("bfloat16", "float", np.uint16, np.float32),
     "f16": ("half", "float", np.float16, np.float32),
     "f32": ("float", "float", np.float32, np.float32),
 }
-# Tiles that the kernel offers for each, as m, n, k.
+# component type of A and B -> tiles (m, n, k) to try
 TILES = {
     "s8": ((160, 96, 192), (96, 96, 192), (96, 96, 96), (60, 96, 240), (64, 64, 256)),
     "bf16": ((96, 96, 96), (64, 64, 128), (48, 48, 96), (12, 32, 16), (8, 32, 16)),
@@ -45,7 +46,13 @@ TILES = {
 
 @dataclass(frozen=True)
 class Products:
-    """One line of the comparison: what ours is measured by, as `baselines`, and the goal for the ratio."""
+    """One line of the comparison.
+
+    kind: the component type of A and B, a key of TYPES.
+    packed: whether B is in the packed layout.
+    baselines: the contenders with which our product is compared.
+    goal: the required ratio of our speed to the fastest baseline's.
+    """
 
     name: str
     kind: str
@@ -63,11 +70,11 @@ LINES = (
 )
 
 
-# --- children -------------------------------------------------------------------------------------------
+# --- in child processes ---------------------------------------------------------------------------------
 
 
 def onnxruntime_product(kind: str, size: int) -> Callable[[], object]:
-    """MatMulInteger of u8 and s8, or MatMul of f32, at size^3, with B constant."""
+    """Return a function that runs MatMulInteger (u8, s8) or MatMul (f32) at size^3, with a constant B."""
     import onnx
     import onnxruntime
     from onnx import TensorProto, helper
@@ -97,7 +104,7 @@ def numpy_product(kind: str, size: int) -> Callable[[], object]:
 
 
 def own_product(kind: str, size: int, tile: Sequence[int], packed: bool, more: Sequence[str]) -> Callable[[], object]:
-    """kernels/gemm_blocks.cl on the first CPU device. Its result was compared."""
+    """Return a function that runs kernels/gemm_blocks.cl on the first CPU device, after a check of its result."""
     import coopmat
     from coopmat.devices import opencl
 
@@ -138,7 +145,7 @@ def _components(kind: str, numbers: Any, numpy_type: type) -> Any:
 
 
 def child(arguments: Sequence[str]) -> None:
-    """A contender: `onnxruntime|numpy KIND SIZE`, or `own KIND SIZE MxNxK PACKED OPTION...`."""
+    """Run a contender: `onnxruntime|numpy KIND SIZE`, or `own KIND SIZE MxNxK PACKED OPTION...`."""
     who, kind, size, *more = arguments
     if who == "own":
         run = own_product(kind, int(size), tuple(map(int, more[0].split("x"))), more[1] == "1", more[2:])
@@ -148,7 +155,7 @@ def child(arguments: Sequence[str]) -> None:
 
 
 def serve(run: Callable[[], object]) -> None:
-    """Run once, then for a while for each line of standard input, and answer with the median of the seconds."""
+    """Print "ready"; for each line of standard input, run for `TURN` seconds and print the median time in seconds."""
     run()
     print("ready", flush=True)
     for _ in sys.stdin:
@@ -161,13 +168,13 @@ def serve(run: Callable[[], object]) -> None:
         print(statistics.median(seconds), flush=True)
 
 
-# --- turns ----------------------------------------------------------------------------------------------
+# --- in the parent --------------------------------------------------------------------------------------
 
 
 def started(
     contenders: Mapping[str, Sequence[str]], script: str = __file__
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The processes of the contenders that can run here; of the others a line says why not."""
+    """Start all contenders, and yield (name, process) of those that are ready; for the others, print the reason."""
     for name, arguments in contenders.items():
         process = subprocess.Popen(
             [sys.executable, script, *arguments],
@@ -185,7 +192,7 @@ def started(
 
 
 def turns(processes: Mapping[str, subprocess.Popen[str]], count: int) -> dict[str, list[float]]:
-    """Seconds of a product, of each contender in each turn."""
+    """Return contender -> seconds of a product in each of `count` turns."""
     seconds: dict[str, list[float]] = {name: [] for name in processes}
     order = random.Random(1)
     for _ in range(count):
@@ -202,7 +209,7 @@ def turns(processes: Mapping[str, subprocess.Popen[str]], count: int) -> dict[st
 
 
 def contend(line: Products, size: int, options: Sequence[str]) -> None:
-    """Print one comparison at size^3: each tile that divides it, and the best one against the best baseline."""
+    """Print one comparison at size^3: the speed of each tile that divides it, and of the best against the baselines."""
     contenders: dict[str, list[str]] = {name: [name.split()[0], line.kind, str(size)] for name in line.baselines}
     tiles = [tile for tile in TILES[line.kind] if not any(size % extent for extent in tile)]
     for m, n, k in tiles:

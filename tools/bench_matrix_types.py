@@ -1,12 +1,12 @@
-"""The measurements behind `tools/bench-matrix-types`: expressions of matrices as the compiler lowers them, against the
-same expressions written by hand with vectors of OpenCL C, on an OpenCL CPU device.
+"""The measurements of `tools/bench-matrix-types`: our code for expressions of matrix types against hand-written code.
 
-Each kernel works on one matrix (of a large array) per work-item: `mad` is d = a*b + c, `two` is d = a*b + c*e + f,
-`loop` repeats d = d*b + c in private memory. Every variant is run in turn, many times; a ratio is that of medians,
-above 1 where ours is the faster; behind it are the ratios of the quartiles that would be worst and best for ours. One
-thread, so that the figures depend less on what else the machine does. The SPIR-V is held to the hand-written kernels as
-the device compiles them, and ("alike") as they are by SPIR-V, too: what a device makes of SPIR-V is not our doing.
-The exit status is 1 where a ratio is below the bound.
+The hand-written kernels compute the same expressions with vectors of OpenCL C, on an OpenCL CPU device. Each kernel
+works on one matrix (of a large array) per work-item: `mad` is d = a*b + c, `two` is d = a*b + c*e + f, `loop` repeats d
+= d*b + c in private memory. The variants run in turns, many times. A ratio is that of medians, above 1 if our code is
+faster. The ratios in brackets are of the quartiles that are worst and best for our code. The device uses one thread, so
+that other load affects the figures less. The SPIR-V is compared with the hand-written kernels as the device compiles
+them from source, and ("alike") by way of SPIR-V: we cannot influence what a device does with SPIR-V. The exit status is
+1 if a ratio is below the bound.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import click
 import numpy as np
 
-# Read by the Intel CPU runtime when it is loaded.
+# The Intel CPU runtime reads this variable when it is loaded.
 os.environ.setdefault("CL_CONFIG_CPU_TBB_NUM_WORKERS", "1")
 
 import coopmat
@@ -31,11 +31,12 @@ from coopmat.matrix_types.expressions import registers_of
 SIZES = (4, 8, 16)
 KERNELS = ("mad", "two", "loop")
 REPEATS = 32
-# Elements of an array: more than a first-level cache holds. Launches of a sample, which takes some 200 microseconds.
+# Elements of an array: more than a first-level cache holds. Kernel -> launches of a sample, which takes about 200
+# microseconds.
 COUNT = 1 << 16
 LAUNCHES = {"mad": 8, "two": 6, "loop": 1}
 PARAMETERS = ", ".join(["global float *d", *(f"const global float *{name}" for name in "abcef")])
-#: The device measures its own noise: equal programs differ by so much.
+# The noise of the device: equal programs differ by as much.
 TOLERANCE = 0.03
 
 
@@ -67,7 +68,7 @@ kernel void loop(global M *d, const global M *a, const global M *b, const global
 
 
 def hand_source(n: int) -> str:
-    """Columns as vectors, whole matrices in registers: what a good writer of kernels would write."""
+    """Return the hand-written kernels: columns as vectors, whole matrices in registers."""
     product = "x[0] * y.s0" + "".join(f" + x[{k}] * y.s{k:x}" for k in range(1, n))
     return f"""
 typedef float{n} V;

@@ -1,10 +1,10 @@
-"""Attention and products with weights of 4 bits against numpy and onnxruntime, each contender in a process of its own
-(see `bench_contenders`).
+"""Attention, and products with weights of 4 bits, against numpy and onnxruntime (see `bench_contenders`).
 
-Attention: 8 heads, 1024 x 64, causal and not; against the same in three kernels with buffers between them
-(attention_steps.cl), numpy in float32, and onnxruntime's MultiHeadAttention. Weights: Q4_0 of 4096 x 4096 by 1, 32 and
-512 rows; against numpy's product with weights that were decoded before, and with decoding them each time. Ratios are
-of medians, quartiles behind.
+Attention: 8 heads, 1024 x 64, causal and not. It is compared with three kernels that exchange data by buffers
+(attention_steps.cl), with numpy in float32, and with onnxruntime's MultiHeadAttention.
+Weights: Q4_0 of 4096 x 4096, by 1, 32 and 512 rows. They are compared with numpy's product with weights that were
+decoded before, and with weights that are decoded each time.
+Each contender is a separate process. Ratios are of medians, with quartiles.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ TOOLS = Path(__file__).resolve().parent
 KERNELS = TOOLS.parent / "kernels"
 HEADS, LENGTH, HEAD = 8, 1024, 64
 WEIGHTS = 4096
-# Rows of a work-item's tile of attention; rows, columns and depth of one of weights, by the number of inputs.
+# Rows of a work-item's tile of attention. Number of inputs -> tiles (rows, columns, depth) of products with weights.
 ATTENTION_ROWS = (32, 64)
 TILES: Mapping[int, tuple[tuple[int, int, int], ...]] = {
     1: ((16, 1, 64), (32, 1, 128)),
     32: ((16, 32, 32), (32, 32, 64)),
     512: ((32, 128, 64), (128, 64, 64), (128, 128, 32)),
 }
-# By number of inputs: the goals against weights that were decoded before, and with decoding.
+# number of inputs -> goals (with weights decoded before, with weights decoded each time)
 GOALS = {1: (1.5, 1.5), 32: (0.6, 1.5), 512: (0.6, 1.5)}
 
 
@@ -43,7 +43,7 @@ def _heads() -> list[Any]:
 
 
 def attention(q: Any, k: Any, v: Any, causal: bool) -> Any:
-    """Return what attention gives, in float32."""
+    """Return the result of attention in float32."""
     scores = q @ k.swapaxes(1, 2) * np.float32(HEAD**-0.5)
     if causal:
         scores = np.where(np.tri(LENGTH, dtype=bool), scores, np.float32(-np.inf))
@@ -79,7 +79,10 @@ def onnxruntime_attention(causal: bool, *_: str) -> Callable[[], object]:
 
 
 def own_attention(causal: bool, how: str, rows: str) -> Callable[[], object]:
-    """The kernel, or the three of attention_steps.cl if `how` is "steps". The result was compared."""
+    """Return a function that runs flash_attention.cl, or the kernels of attention_steps.cl if `how` is "steps".
+
+    The result is checked before.
+    """
     import coopmat
     from coopmat.devices import opencl
 
@@ -116,7 +119,7 @@ def own_attention(causal: bool, how: str, rows: str) -> Callable[[], object]:
 
 
 def _weights(inputs: int) -> tuple[Any, Any]:
-    """Return blocks Q4_0 of a square matrix, and so many rows of halves."""
+    """Return a square matrix of blocks Q4_0, and `inputs` rows of halves."""
     rng = np.random.default_rng(1)
     blocks = np.zeros((WEIGHTS, WEIGHTS // 32), dtype=[("factor", "f2"), ("pairs", "u1", (16,))])
     blocks["factor"] = rng.uniform(-0.1, 0.1, blocks.shape)
@@ -139,7 +142,7 @@ def numpy_weights(inputs: int, how: str) -> Callable[[], object]:
 
 
 def own_weights(inputs: int, tile: str) -> Callable[[], object]:
-    """kernels/gemm_q4.cl. The result was compared."""
+    """Return a function that runs kernels/gemm_q4.cl; its result is checked before."""
     import coopmat
     from coopmat.devices import opencl
 
@@ -190,7 +193,7 @@ def compare_attention(causal: bool) -> None:
 
 
 def compare_weights(inputs: int) -> None:
-    """Print the comparison for so many rows of inputs."""
+    """Print the comparison for `inputs` rows of inputs."""
     contenders = {
         "numpy, decoded before": ["weights-numpy", str(inputs), "decoded"],
         "numpy, with decoding": ["weights-numpy", str(inputs), "decoding"],

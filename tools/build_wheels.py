@@ -1,10 +1,10 @@
-"""Makes the pure wheel, and one for each processor with the layer's library in it, and checks these libraries.
+"""Build the pure wheel, and for each processor a wheel with the layer's library, and check these libraries.
 
 Usage: tools/build-wheels [--output dist] [--emulator qemu-aarch64-static] [--sysroot DIRECTORY]
-A library must need nothing newer than glibc 2.17, export the loader's functions only, and name no path of this machine.
-That for aarch64 is loaded under qemu-user where that is found, with the C library in a sysroot of Debian's or such.
-The same tree gives the same wheels, byte for byte, with the time of SOURCE_DATE_EPOCH or of the last commit in them.
-Status 0 if all is so; 1 and what is not, and no wheel with such a library.
+A library must need no glibc newer than 2.17, export only the functions for the loader, and contain no path of this
+machine. The library for aarch64 is loaded under qemu-user, if qemu and a sysroot with the C library (such as Debian's)
+are found. The same tree gives the same wheels, byte for byte; their times are SOURCE_DATE_EPOCH or the time of the last
+commit. If a check fails, the fault is printed, that library's wheel is left out, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEWEST = (2, 17)
 """The version of glibc that libraries may need, that of manylinux2014."""
 EXPORTS = {"clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties", "clDeinitLayer"}
 LIBRARIES = {"libc.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-# Loads a library, and asks it as a loader does.
+# A program that loads a library, and queries it as a loader does.
 PROBE = r"""
 #include <CL/cl_layer.h>
 #include <dlfcn.h>
@@ -57,7 +57,7 @@ int main(int count, char **paths)
 
 @dataclass(frozen=True)
 class Target:
-    """A processor: its name in tags, zig's target, and ELF's machine."""
+    """A processor: its name in wheel tags, zig's target, and ELF's machine number."""
 
     processor: str
     machine: str
@@ -76,9 +76,9 @@ TARGETS = (Target("x86_64", "EM_X86_64"), Target("aarch64", "EM_AARCH64"))
 
 
 def faults(path: Path, machine: str, private: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield what keeps a library from being shipped; `private` are texts that must not be in it."""
+    """Yield the reasons why a library must not be shipped; `private` are texts that it must not contain."""
     data = path.read_bytes()
-    # A container's home may be the root directory, which every path begins with.
+    # In a container, the home directory may be `/`, with which every path begins.
     yield from (f"it names {text}" for text in private if len(text) > 1 and text.encode() in data)
     with path.open("rb") as file:
         elf = ELFFile(file)
@@ -115,7 +115,7 @@ def run(command: list[str]) -> str:
 
 
 def compiled(target: Target, work: Path) -> Path:
-    """Compile the layer, without the names of this machine's directories."""
+    """Compile the layer's library for the target, without the paths of this machine, and return its path."""
     path = work / target.processor / library.NAME
     path.parent.mkdir()
     run([*library.command(path, target.compiler), "-g0", "-s"])
@@ -123,7 +123,7 @@ def compiled(target: Target, work: Path) -> Path:
 
 
 def probed(target: Target, path: Path, work: Path, emulator: list[str]) -> str:
-    """Return what a program of the target says that loads the library."""
+    """Run a program on the target's (emulated) processor that loads the library, and return its output."""
     source, program = work / "probe.c", path.with_name("probe")
     source.write_text(PROBE, encoding="utf-8")
     include = ["-isystem", str(library.INCLUDE)]
@@ -132,7 +132,7 @@ def probed(target: Target, path: Path, work: Path, emulator: list[str]) -> str:
 
 
 def platform_wheel(pure: Path, target: Target, path: Path, work: Path) -> Path:
-    """Return the pure wheel with a library in it, and the target's tags, made under `work`."""
+    """Return the path of a copy of the pure wheel with the library and the target's tags, made in `work`."""
     place = work / target.processor / "wheel"
     run([sys.executable, "-m", "wheel", "unpack", "--dest", str(place), str(pure)])
     (content,) = place.iterdir()
@@ -153,7 +153,7 @@ def platform_wheel(pure: Path, target: Target, path: Path, work: Path) -> Path:
 
 
 def emulator_for(target: Target, arguments: argparse.Namespace) -> list[str] | None:
-    """Return the words that run a program of the target's here; None where there is nothing that does."""
+    """Return the command that runs the target's programs here: [] if none is needed, None if no emulator is found."""
     if os.uname().machine == target.processor:
         return []
     names = (
@@ -175,7 +175,7 @@ def main() -> int:
     arguments = parser.parse_args()
     output = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
-    # For hatchling, and for `wheel pack`.
+    # Read by hatchling and by `wheel pack`.
     os.environ["SOURCE_DATE_EPOCH"] = epoch()
     status = 0
     with tempfile.TemporaryDirectory(prefix="coopmat-wheels-") as place:
@@ -201,7 +201,7 @@ def main() -> int:
 
 
 def epoch() -> str:
-    """Return the time in seconds that files in wheels have: what the caller says, or that of the last commit."""
+    """Return the time of files in wheels, in seconds since 1970: SOURCE_DATE_EPOCH, or the time of the last commit."""
     return os.environ.get("SOURCE_DATE_EPOCH") or run(["git", "log", "-1", "--format=%ct"]).strip()
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Records what clang says about OpenCL C's builtins, for tests that run where there is no clang.
+"""Record clang's overloads of OpenCL C's builtins, for tests that run without clang.
 
-Writes two files into tests/golden/builtins:
-- names.txt: every overload that clang's own header declares of the builtins that the table supports, as
-  `name name ...: RESULT SUFFIX, RESULT SUFFIX, ...` with SUFFIX the mangled parameters;
-- calls.txt: which overload clang chooses for calls with random argument types, as `name(types) = SUFFIX`,
-  `= ambiguous` or `= none`.
+Writes two files to tests/golden/builtins:
+
+names.txt: every overload that clang's header declares of the builtins in our table, as `name name ...: RESULT SUFFIX,
+RESULT SUFFIX, ...`; SUFFIX is the mangled parameter list.
+calls.txt: the overload that clang chooses for calls with random argument types, as `name(types) = SUFFIX`, `=
+ambiguous` or `= none`.
 
 Usage: tools/builtin_oracle.py [CLANG]     (clang 19 was used; the package must be importable)
 """
@@ -24,18 +25,19 @@ from coopmat.frontend import builtins as table  # noqa: E402
 from coopmat.frontend.types import FLOATS, INTEGERS, PointerType, Type, VectorType  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden" / "builtins"
-# Both the generic and the named address spaces; the driver's builtin tables off, so that the header is what counts.
+# Declare both the generic and the named address spaces. The driver's tables of builtins are off, so that the header is
+# used.
 FLAGS = [
     *("-x", "cl", "-cl-std=CL3.0", "-target", "spir64"),
     *("-cl-no-stdinc", "-D__opencl_c_named_address_space_builtins=1", "-include", "opencl-c.h"),
 ]
 DECLARATION = re.compile(r"^(\w+)\s+__attribute__\(\(overloadable\)\).*?\b(\w+)\(([^()]*)\);$", re.M)
-# On line 1, so that call i stands on line i + 2.
+# This text is line 1, so that call i is on line i + 2.
 HALF = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
-# Atomic halves are not supported yet; integers for pointers are long and ulong, whose functions stand there too, while
-# the header has some that mix signed and unsigned.
+# Left out: atomic halves, which are not supported yet, and atomic intptr_t and uintptr_t. The latter are long and
+# ulong, whose functions are recorded, and the header mixes signed and unsigned in some of them.
 LEFT_OUT = re.compile("atomic_(half|u?intptr_t)")
-# Not in the table: images with mipmaps or several samples.
+# Left out, since our table lacks them: images with mipmaps or several samples.
 FLAGS += ["-Xclang", "-cl-ext=-cl_khr_mipmap_image,-cl_khr_mipmap_image_writes,-cl_khr_gl_msaa_sharing"]
 ACCESSES = {"read_only", "write_only", "read_write"}
 QUALIFIERS = {"const", "volatile", "__global", "__local", "__private", "__constant", "__generic", "restrict"}
@@ -48,7 +50,7 @@ def clang(arguments: list[str], source: str) -> subprocess.CompletedProcess[str]
 
 
 def parameter_types(text: str) -> list[str]:
-    """The types of a parameter list, without the parameters' names."""
+    """Return the types in a parameter list, without the parameters' names."""
     types = []
     for parameter in text.split(","):
         words = re.findall(r"\w+|\*", parameter)
@@ -69,7 +71,7 @@ def functions(calls: list[tuple[str, list[str]]]) -> str:
 
 
 def callees(calls: list[tuple[str, list[str]]]) -> list[str]:
-    """The mangled callee of each call: every call stands in a function of its own."""
+    """Return the mangled callee of each call, found by compiling each call in a separate function."""
     done = clang(["-S", "-emit-llvm", "-O0", "-w", "-o", "-"], functions(calls))
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -79,7 +81,8 @@ def callees(calls: list[tuple[str, list[str]]]) -> list[str]:
 
 
 def suffix(mangled: str, name: str) -> str:
-    # The enumerations are ints in this compiler; the second memory_order of a function refers to the first.
+    # In this compiler, the enumerations are ints. A function's second memory_order is mangled as a substitution of the
+    # first.
     parameters = mangled.removeprefix(f"_Z{len(name)}{name}").replace("12memory_scope", "i")
     return re.sub("12memory_order(S[0-9A-Z]*_)?", lambda match: "ii" if match[1] else "i", parameters)
 
@@ -108,14 +111,15 @@ def spelled(t: Type) -> str:
 
 
 def random_calls(count: int) -> list[tuple[str, list[str]]]:
-    """Calls near an overload: some arguments are replaced by another type.
+    """Return calls of overloads in which some arguments are replaced by another type.
 
-    Beside a pointer only scalar integers are: clang's C mode takes pointers to wrong types, with a warning.
+    If a parameter is a pointer, only scalar integers are replaced: in C mode, clang accepts pointers to wrong types
+    with a warning.
     """
     chooser = random.Random(1)
     rows = [row for family in table.FAMILIES for row in family.TABLE if row.supported and row.signatures]
     rows = [row for row in rows if not row.lowering.startswith(("atomic", "async", "wait"))]
-    # clang takes an integer for a sampler only where it is a constant.
+    # clang takes an integer for a sampler only if it is a constant.
     rows = [row for row in rows if row.section != "6.15.15"]
     pool = [*INTEGERS, *FLOATS, *(VectorType(t, n) for t in (*INTEGERS, *FLOATS) for n in (2, 4))]
     calls = set()

@@ -1,9 +1,9 @@
-"""Measures how a run of the conformance tests scales with workers here, and simulates as many as there are not.
+"""Measure how conformance runs scale with workers on this machine, and simulate larger numbers of workers.
 
 Usage: tools/cluster-scaling [--selection wimpy] [--workers 1 2 4] [--plot FILE.svg]
-Measured are runs of `coopmat cts`, and what client and scheduler take for a unit that does nothing. Simulated are
-workers that take units one by one from a client that needs that long for each: the times of variants are those of the
-run, in groups of some sizes.
+Measured: the duration of `coopmat cts`, and the time that client and scheduler need for an empty unit of work.
+Simulated: workers that take units one by one from a client that needs this time for each. The units are groups of
+variants of several sizes, with the measured times.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coopmat.cluster.dask_engine import DaskEngine
 
 SIMULATED = (1, 2, 4, 10, 30, 100, 300, 1000)
 GROUPS = (1, 6, 24, 96)
-# An exhaustive run of some routes, and one of many devices.
+# Multiples of the run's variants: an exhaustive run of some routes, and a run of many devices.
 TIMES_AS_MANY = (20, 500)
 EMPTY = 1000
 
@@ -32,7 +32,7 @@ def nothing(unit: int) -> int:
 
 
 def cts(words: Sequence[str]) -> tuple[float, list[float]]:
-    """Return the seconds of a run, and those of each variant."""
+    """Run `coopmat cts`, and return the duration in seconds and the seconds of each variant."""
     with tempfile.TemporaryDirectory(prefix="coopmat-scaling-") as place:
         report = Path(place) / "report.json"
         start = time.perf_counter()
@@ -43,7 +43,7 @@ def cts(words: Sequence[str]) -> tuple[float, list[float]]:
 
 
 def overhead(workers: int) -> tuple[float, float]:
-    """Return the seconds that client and scheduler take for a unit, and those of a cluster's start."""
+    """Return the seconds that client and scheduler need for a unit, and the seconds that a cluster needs to start."""
     start = time.perf_counter()
     engine = DaskEngine(f"local:{workers}")
     engine.run(nothing, [0] * workers, lambda number, result: None, is_isolated=True)
@@ -56,12 +56,11 @@ def overhead(workers: int) -> tuple[float, float]:
 
 
 def makespan(units: Sequence[float], workers: int, each: float) -> float:
-    """Return the seconds that the units take, when a client gives them out one after the other, and takes so long for
-    each."""
+    """Return the seconds until all units are done by `workers`; the client needs `each` seconds to hand out a unit."""
     free = [0.0] * workers
     client = end = 0.0
     for unit in units:
-        # When the client has given out the one before, and the worker is free.
+        # A unit starts when the client has handed out the previous one, and a worker is free.
         client = start = max(client, heapq.heappop(free)) + each
         heapq.heappush(free, start + unit)
         end = max(end, start + unit)

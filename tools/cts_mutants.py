@@ -1,7 +1,7 @@
-"""Is the conformance runner honest? Every mutant is a copy of the package with one fault; it must fail, and say FAILED.
+"""Check that the conformance runner finds faults: each mutant is a copy of the package with one fault, and must FAIL.
 
 Usage: tools/cts-mutants [--jobs N] [--list] [NAME ...]
-Status 0 if the runner passes the package as it is, and kills every mutant.
+The exit status is 0 if the unchanged package passes, and every mutant fails.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ LIMIT = 900.0
 
 @dataclass(frozen=True)
 class Mutant:
-    """`old` stands exactly once in `file`, and becomes `new`. It is looked for on `route`."""
+    """A fault in the package: in `file`, the text `old`, which occurs exactly once, is replaced by `new`.
+
+    route: the route on which the runner must find the fault.
+    """
 
     name: str
     route: str
@@ -43,7 +46,7 @@ _INSTANCES, _MULTIPLY_ADD = "matrices/instances.py", "matrices/multiply_add.py"
 _SPELLING = "matrices/spelling.py"
 
 MUTANTS = (
-    # Memory.
+    # Loads and stores.
     Mutant(
         "row-major-transposed", "one", _INSTANCES, 'return f"({r} * stride + {c})"', 'return f"({c} * stride + {r})"'
     ),
@@ -156,7 +159,7 @@ MUTANTS = (
         '_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL}',
         "_FENCES = {}",
     ),
-    # Component by component.
+    # Operations component by component.
     Mutant(
         "fill-short",
         "lanes",
@@ -260,7 +263,10 @@ MUTANTS = (
 
 
 def text_of(mutant: Mutant) -> str:
-    """The file with the fault in it. ValueError where it does not fit (any more)."""
+    """Return the text of the file with the fault.
+
+    Raises ValueError if the text to replace does not occur exactly once.
+    """
     text = (PACKAGE / mutant.file).read_text(encoding="utf-8")
     if text.count(mutant.old) != 1:
         raise ValueError(f"{mutant.name}: {mutant.file} has the text to replace {text.count(mutant.old)} times")
@@ -268,7 +274,7 @@ def text_of(mutant: Mutant) -> str:
 
 
 def run(route: str, mutant: Mutant | None, jobs: int) -> tuple[int, str]:
-    """The runner's status, and what it printed."""
+    """Run the conformance runner on a mutant (None: the unchanged package), and return its exit status and output."""
     with tempfile.TemporaryDirectory(prefix="coopmat-mutant-") as place:
         copy = Path(place) / "coopmat"
         shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -284,7 +290,7 @@ def run(route: str, mutant: Mutant | None, jobs: int) -> tuple[int, str]:
 
 
 def verdict(mutant: Mutant | None, status: int, text: str) -> str:
-    """Empty: as it must be."""
+    """Return the fault of the runner's result, "" if the result is right."""
     failed = re.search(r"^.*\bFAILED\b.*$", text, re.MULTILINE)
     if mutant is None:
         return "" if status == 0 else f"the package as it is does not pass:\n{text[-3000:]}"
@@ -297,7 +303,7 @@ Item = tuple[str, Mutant | None]
 
 
 def judged(item: Item) -> tuple[str, float]:
-    """What is wrong with the runner's verdict on a mutant, empty where nothing is, and the seconds that it took."""
+    """Run an item, and return the fault of the runner's result ("" if there is none) and the duration in seconds."""
     route, mutant = item
     begun = time.monotonic()
     return verdict(mutant, *run(route, mutant, 1)), time.monotonic() - begun

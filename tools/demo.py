@@ -1,4 +1,4 @@
-"""The demonstration behind `tools/demo`: every kernel in kernels/, native and through the lowerings, in one table."""
+"""The demonstration of `tools/demo`: every kernel in kernels/, native and on the lowered routes, in one table."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from coopmat.runtime.runheader import Run
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 LOWERINGS = ("one", "lanes", "scratch")
 WIDTHS = (16, 22, 32, 32, 32)
-# Kernels for --all: they take longest, and are variants of others.
+# Kernels that only --all includes: they take longest, and are variants of others.
 SLOW = ("flash_attention", "gemm_bias_scale", "gemm_blocks", "gemm_q8", "layer_norm_gemm")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of the table."""
+    """An entry of the table: its text, and whether the result is right."""
 
     text: str
     ok: bool
 
 
 def native(source: bytes, path: Path, run: Run) -> Cell:
-    """Compile with the cooperative-matrix instructions; right only if spirv-val accepted it."""
+    """Compile a run natively, and return its size as a cell, which is right only if spirv-val accepted the module."""
     options = CompileOptions.from_arguments(["--matrices", "native", *run.options])
     module = compiler.compile(source, options, name=str(path))
     size = f"{len(module.spirv)} bytes"
@@ -43,7 +43,7 @@ def native(source: bytes, path: Path, run: Run) -> Cell:
 
 
 def lowered(source: bytes, path: Path, run: Run, device: DeviceInfo, how: str) -> Cell:
-    """Run on the device and compare with numpy; right only if there was something to compare."""
+    """Run on the device, and return the result of the checks as a cell, which is right only if there are checks."""
     result = run_source(source, str(path), run, device, ["--matrices", how])
     if not result.checks:
         return Cell("not checked", False)
@@ -52,7 +52,7 @@ def lowered(source: bytes, path: Path, run: Run, device: DeviceInfo, how: str) -
 
 
 def attempt(make: Callable[..., Cell], *arguments: Any) -> Cell:
-    """A failure is a cell too; its diagnostics go to standard error."""
+    """Return the cell of `make(*arguments)`; if it raises, print the diagnostics and return a cell for the failure."""
     try:
         return make(*arguments)
     except Exception as error:
@@ -75,7 +75,7 @@ def rows(paths: list[Path], device: DeviceInfo, first_only: bool) -> Iterator[tu
 
 
 def print_row(texts: Sequence[str]) -> None:
-    """Print a row at once, so that a reader sees that the kernels run."""
+    """Print a row immediately, so that progress is visible."""
     click.echo("  ".join(text.ljust(width) for text, width in zip(texts, WIDTHS, strict=False)).rstrip())
     sys.stdout.flush()
 

@@ -1,13 +1,13 @@
-"""What only the device itself can show of a route to its matrix instructions, in one run.
+"""Test everything about a route to matrix instructions that only a device with them can show.
 
 Usage: tools/device-proof ROUTE [--device D] [--size 4096] [--wimpy]        such as: tools/device-proof mma
 
-1. The conformance runner, on that route.
-2. The kernels of kernels/ that have matrices, run and compared with numpy.
-3. Products of SIZE x SIZE by kernels/gemm_blocks.cl in several tiles, compared with numpy, and the same by PyTorch,
-   which asks the vendor's library (cuBLAS, rocBLAS, oneMKL), where it is installed and has such a device.
+ 1. The conformance runner, on that route.
+ 2. The kernels of kernels/ that have matrices, run and compared with numpy.
+ 3. Products of SIZE x SIZE by kernels/gemm_blocks.cl in several tiles, compared with numpy, and the same by PyTorch,
+    which calls the vendor's library (cuBLAS, rocBLAS, oneMKL), if PyTorch is installed and has such a device.
 
-Status 1 where one of the first two fails, or no tile of the third is right; slowness is told only.
+The exit status is 1 if one of the first two fails, or if no tile of the third is right. Speed is only reported.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from coopmat.matrices.instructions import FAMILIES
 from coopmat.matrices.strategies import ROUTES
 
 KERNELS = Path(__file__).parents[1] / "kernels"
-# By the type of A and B: that of C; what headers call the two, what A and B are filled with, and how C is compared. The
-# sums of bytes are exact in float, in which numpy is fast.
+# component type of A and B -> the type of C, both types in run headers, the values of A and B, and the check of C. Sums
+# of bytes are exact in float, in which numpy is fast.
 TYPES = {
     "half": ("float", "f16", "f32", "uniform(-1,1)", "c ~ a.astype(f32) @ b.astype(f32)   atol=1e-2"),
     "char": ("int", "i8", "i32", "integers(-8,8)", "c == (a.astype(f32) @ b.astype(f32)).astype(i32)"),
 }
 TILES = ((32, 32, 32), (64, 32, 32), (64, 64, 32), (64, 64, 64))
 _SPEED = re.compile(r"([\d.,]+) (?:GFLOP|GOP)/s")
-# What PyTorch measures: seconds of a product, the fastest of some.
+# A program that prints PyTorch's speed in 10^9 operations per second, the fastest of several products.
 _LIBRARY = """
 import sys, time, torch
 size, name = int(sys.argv[1]), sys.argv[2]
@@ -48,7 +48,7 @@ print(2 * size**3 / min(seconds) * 1e-9)
 
 
 def coopmat(*words: str) -> tuple[bool, str]:
-    """Whether a command of ours succeeded, and what it printed; that is shown, too."""
+    """Run a coopmat command, print its output, and return whether the command succeeded, and the output."""
     done = subprocess.run([sys.executable, "-m", "coopmat", *words], capture_output=True, text=True, check=False)
     text = done.stdout + done.stderr
     print(f"--- coopmat {' '.join(words)}\n{text if done.returncode else _end(text)}", flush=True)
@@ -60,7 +60,7 @@ def _end(text: str) -> str:
 
 
 def speeds(route: Sequence[str], size: int, name: str, place: Path) -> Iterator[float]:
-    """Of each tile whose product was right, in 10^9 operations a second."""
+    """Yield the speed of each tile whose product is right, in 10^9 operations per second."""
     out, a, c, fill, check = TYPES[name]
     body = (KERNELS / "gemm_blocks.cl").read_text(encoding="utf-8")
     for m, n, k in TILES:
@@ -79,7 +79,7 @@ def speeds(route: Sequence[str], size: int, name: str, place: Path) -> Iterator[
 
 
 def beside_the_library(route: Sequence[str], size: int, name: str, place: Path) -> bool:
-    """Whether some tile was right; prints the fastest beside PyTorch's speed."""
+    """Print our fastest speed and PyTorch's, and return whether any tile was right."""
     found = max(speeds(route, size, name, place), default=0.0)
     words = [sys.executable, "-c", _LIBRARY, str(size), name]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

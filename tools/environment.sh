@@ -1,12 +1,12 @@
-# Sourced by the tools: makes .venv in the repository's root and keeps it up to date.
-# Needs python3 >= 3.10 with venv; no root rights; the network on the first run only.
-# Sets $root and $python; works from any directory and in a path with spaces.
+# Sourced by the tools: creates .venv in the repository's root, and updates it.
+# Needs python3 >= 3.10 with venv, and the network on the first run; needs no root rights.
+# Sets $root and $python. Works in any directory, also in a path with spaces.
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd -P) || exit 1
 venv=$root/.venv
 python=$venv/bin/python
 
-# What tools keep between runs goes to .venv, not beside the sources.
+# The caches of tools are in .venv, so that they do not clutter the sources.
 export MYPY_CACHE_DIR="$venv/cache/mypy" RUFF_CACHE_DIR="$venv/cache/ruff" COVERAGE_FILE="$venv/cache/coverage"
 export HYPOTHESIS_STORAGE_DIRECTORY="$venv/cache/hypothesis"
 
@@ -34,8 +34,8 @@ make_venv() {
     "$base" -m venv --clear "$venv" || fail "could not make $venv"
 }
 
-# prepare EXTRAS: .venv with the package (editable, so that the source tree is what runs) and these extras.
-# A stamp, written last, says what was installed from where; while it fits, nothing is done.
+# prepare EXTRAS: install the package and these extras to .venv. The installation is editable, so that the source tree
+# runs. A stamp file, written last, records what was installed from where; if it is up to date, nothing is installed.
 prepare() {
     extras=$1
     stamp=$venv/installed-$(printf %s "$extras" | tr , -)
@@ -50,16 +50,16 @@ prepare() {
     printf 'Installing coopmat[%s] into .venv (the first time this takes some minutes)\n' "$extras" >&2
     "$python" -m pip install --quiet --disable-pip-version-check --editable "$root[$extras]" ||
         fail "pip could not install the package; what it said stands above"
-    # Where Python may not write what it compiled, each start would compile the package again.
+    # Compile the package now: if later users cannot write the .pyc files, each start would compile it again.
     "$python" -m compileall -q "$root/coopmat" || true
-    # What was installed covers every part of the extras too.
+    # The installation includes each single extra.
     for part in $(printf %s "$extras" | tr , ' ') ; do
         printf '%s\n' "$wanted" > "$venv/installed-$part"
     done
     printf '%s\n' "$wanted" > "$stamp"
 }
 
-# One tool at a time may change .venv.
+# prepare_locked EXTRAS: prepare, under a lock, so that only one tool at a time changes .venv.
 prepare_locked() {
     if command -v flock > /dev/null; then
         exec 9< "$root/pyproject.toml"
@@ -71,8 +71,8 @@ prepare_locked() {
     fi
 }
 
-# spirv-val that knows SPV_KHR_cooperative_matrix: found, or fetched for this environment. Not fatal: what cannot
-# be validated is reported as not validated by whoever needs it.
+# Find a spirv-val that supports SPV_KHR_cooperative_matrix, or install one in this environment. A failure is not
+# fatal: tools that need it report modules as not validated.
 prepare_spirv_tools() {
     "$python" -c 'import sys; from coopmat.spirv.tools import find_tools; sys.exit(find_tools() is None)' ||
         "$python" -m coopmat doctor --install spirv-tools >&2 || true

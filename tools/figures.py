@@ -1,6 +1,6 @@
-"""Writes the figures of docs/ that follow from the sources: `python tools/figures.py` (tools/dev figures).
+"""Write the figures in docs/ that are computed from the sources: `python tools/figures.py` (tools/dev figures).
 
-A page has a figure between `<!-- figure: NAME -->` and `<!-- end -->`; FIGURES computes what stands there.
+A page has a figure between `<!-- figure: NAME -->` and `<!-- end -->`; FIGURES has the function that computes it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PAGES = (ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md")
 
 
 def rooms() -> str:
-    """Return the table of the rooms."""
+    """Return the table of the rooms: lines of code, and the rooms that each may import."""
     package = Package(ROOT / "coopmat", read_table())
     code = package.code()
     rows = ["| room | lines of code | may import |", "|---|---|---|"]
@@ -34,13 +34,13 @@ def rooms() -> str:
 
 
 def _rounded(lines: int) -> str:
-    """Return a number of lines to two digits, which stays the same for small changes."""
+    """Return a number of lines, rounded to two digits so that small changes do not change it."""
     step = 10 ** max(len(str(lines)) - 2, 1)
     return f"{max(round(lines / step), 1) * step:,}"
 
 
 def tests() -> str:
-    """Return the number of test functions."""
+    """Return a sentence with the number of test functions."""
     functions = 0
     for path in (ROOT / "tests").rglob("test_*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -49,14 +49,14 @@ def tests() -> str:
 
 
 def operations() -> str:
-    """Return the number of operations of the conformance runner."""
+    """Return a sentence with the number of operations of the conformance runner."""
     from coopmat.cts.operations import OPERATIONS
 
     return f"The conformance runner has {len(OPERATIONS)} operations."
 
 
 def walk() -> str:
-    """Return the number of files on the way of kernels/gemm_f16.cl, with the grammar's tables in the cache."""
+    """Return a sentence with the number of files whose functions run for gemm_f16.cl, with cached grammar tables."""
     command = [sys.executable, str(ROOT / "tools" / "walk.py"), "kernels/gemm_f16.cl", "--no-validate"]
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "COOPMAT_CACHE_DIR": cache}
@@ -70,7 +70,7 @@ FIGURES: Mapping[str, Callable[[], str]] = {"rooms": rooms, "tests": tests, "ope
 
 
 def with_figures(text: str) -> str:
-    """Return a page's text with its figures as they are now."""
+    """Return a page's text with all figures computed anew."""
     return _FIGURE.sub(lambda match: f"{match[1]}\n{FIGURES[match[2]]()}\n{match[3]}", text)
 
 

@@ -1,4 +1,4 @@
-/* A libFuzzer target for one part of the layer that reads what others have written: TARGET_il, TARGET_messages,
+/* A libFuzzer target for one part of the layer that reads foreign data: TARGET_il, TARGET_messages,
  * TARGET_binaries, TARGET_cache or TARGET_includes. tools/fuzz-layer builds and runs them. */
 #define _GNU_SOURCE
 #include "layer.h"
@@ -26,7 +26,7 @@ static char *text_from(const uint8_t *data, size_t size)
     return text;
 }
 
-/* In place of open: files are those of the target's own directory, and no devices. */
+/* A replacement of open that opens only files in the target's directory, and no devices. */
 int fuzz_open(const char *path, int flags, ...)
 {
     const char *root = getenv("FUZZ_DIRECTORY");
@@ -38,7 +38,7 @@ int fuzz_open(const char *path, int flags, ...)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cl_uint number = size ? data[size - 1] % 8 : 0;
-    /* A copy of the very size: a byte behind it is not the module's. */
+    /* Copy to a buffer of the exact size, so that the sanitizer reports a read behind the module. */
     unsigned char *il = malloc(size ? size : 1);
     require(il != NULL);
     memcpy(il, data, size);
@@ -142,7 +142,7 @@ static cl_int CL_API_CALL enqueue(cl_command_queue q, cl_kernel k, cl_uint n, co
     return CL_SUCCESS;
 }
 
-/* A count, sizes of a launch, and a binary for each device. */
+/* Input: a count, the sizes of a launch, and a binary for each device. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const cl_uint counts[] = { 1, 2, 4, 0, 0xffffffff, 0x80000000, 65, 1 };
@@ -216,7 +216,7 @@ static void write_entry(const char *directory, const char *name, const uint8_t *
     close(fd);
 }
 
-/* The first byte tells whether the digest is made right, and whether the rest is an entry or the payload of one. */
+/* The first byte selects whether the digest is corrected, and whether the rest is an entry or an entry's payload. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char name[2 * DIGEST_SIZE + 1];
@@ -252,7 +252,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #endif
 
 #ifdef TARGET_includes
-/* Options, a line feed, and a text, which includes files of the directory and others that are not there. */
+/* Input: options, a line feed, and a text that includes files of the directory and files that do not exist. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size ? memchr(data, '\n', size) : NULL;

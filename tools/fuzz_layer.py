@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Run libFuzzer on the parts of the layer that read what others wrote: SPIR-V, messages, binaries, the cache, includes.
+"""Run libFuzzer on the parts of the layer that read foreign data: SPIR-V, messages, binaries, the cache, includes.
 
 Usage: tools/fuzz-layer [--count N] [--seed S] [--target NAME] [--source DIR] [--keep DIR]
-Each part is built with the address and undefined-behaviour sanitizers. The status is 1 if an input fails, which is
-then in the directory, and 0 if clang has no libFuzzer here. `--count` is the number of inputs of all parts together.
+Each part is built with the address and undefined-behaviour sanitizers. The status is 1 if an input fails, which is then
+in the directory, and 0 if clang has no libFuzzer here. `--count` is the number of inputs of all parts together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# The share of each part in the inputs, and the longest input in bytes.
+# part -> (its share of the inputs, the longest input in bytes)
 TARGETS = {
     "il": (0.5, 2048),
     "messages": (0.3, 512),
@@ -29,13 +29,13 @@ TARGETS = {
     "cache": (0.01, 1024),
     "includes": (0.02, 1024),
 }
-# Files of the layer that are part of the target itself, or replaced there.
+# part -> files of the layer that the target includes or replaces
 _REPLACED = {"cache": ("cache.c", "helper.c")}
 _FLAGS = ("-std=gnu11", "-O1", "-g", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=undefined")
 
 
 def compiler() -> str | None:
-    """Return the clang that has libFuzzer, if there is one."""
+    """Return the path of a clang that has libFuzzer, or None."""
     names = ("clang", *(f"clang-{version}" for version in range(22, 13, -1)))
     for path in filter(None, map(shutil.which, names)):
         with tempfile.TemporaryDirectory() as directory:
@@ -48,7 +48,7 @@ def compiler() -> str | None:
 
 
 def build(clang: str, name: str, source: Path, directory: Path) -> Path:
-    """Compile the program of a part. Raises CalledProcessError."""
+    """Compile the fuzz target of a part, and return its path. Raises CalledProcessError."""
     path = directory / name
     files = [str(file) for file in sorted(source.glob("*.c")) if file.name not in _REPLACED.get(name, ())]
     words = [clang, *_FLAGS, f"-DTARGET_{name}", "-I", str(source), "-isystem", str(source.parent / "include")]
@@ -61,7 +61,7 @@ def build(clang: str, name: str, source: Path, directory: Path) -> Path:
 
 
 def seeds(name: str) -> Iterator[bytes]:
-    """Yield inputs of a part that are right."""
+    """Yield valid inputs of a part."""
     from stub_suite import matrix_module
 
     from coopmat.layer.messages import packed
@@ -86,7 +86,7 @@ def seeds(name: str) -> Iterator[bytes]:
         yield b'-Isub -I "a b"\n#include "a.h"\n# include <b.h>\nmatrix_type (4, 4)\n'
 
 
-# Capabilities, a decoration, types, a constant.
+# Words of SPIR-V: capabilities, a decoration, types, a constant.
 _CONSTANT = (
     *(2 << 16 | 17, 6022, 4 << 16 | 71, 5, 1, 5, 4 << 16 | 21, 4, 32, 0, 4 << 16 | 50, 4, 5, 7),
     *(4 << 16 | 48, 4, 6, 2 << 16 | 49, 4),
@@ -98,8 +98,8 @@ def _container(message: bytes) -> bytes:
 
 
 def run(program: Path, name: str, count: int, seed: int, directory: Path) -> str:
-    """Run so many inputs, and return what failed, or nothing."""
-    # Files that are written again and again are in memory, if there is such a directory.
+    """Run `count` inputs, and return a description of the failure, "" if there is none."""
+    # Use a directory in memory, if there is one, since files are rewritten all the time.
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as place:
         return _run(program, name, count, seed, directory, Path(place))

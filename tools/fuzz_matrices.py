@@ -5,7 +5,7 @@
     tools/fuzz-matrices --seed 17 --show                  # its source
     tools/fuzz-matrices --seed 17 --routes one/c --reduce # a smaller program with the same fault
 
-What differs, does not build, crashes or hangs is kept in a directory, with its source; the exit status then is 1.
+A program that gives wrong results, does not build, crashes or hangs is stored in a directory, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GOOD = ("same", "refused", "skipped", "unsuitable")
 
 
 class Worker:
-    """A worker process, started again after it died."""
+    """A worker process, which is restarted after it died."""
 
     def __init__(self, device: str, limit: float) -> None:
         self.device = device
@@ -42,7 +42,7 @@ class Worker:
         self.events: queue.Queue[dict[str, Any] | None] = queue.Queue()
 
     def start(self) -> None:
-        """Start the process, and a thread that reads what it reports."""
+        """Start the process, and a thread that reads the events that it reports."""
         command = [sys.executable, str(_HERE / "fuzz_matrices_run.py"), self.device]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -56,12 +56,12 @@ class Worker:
             events.put(None)
 
         threading.Thread(target=read, args=(self.process, self.events), daemon=True).start()
-        # A loaded machine may take minutes; an answer that comes later would be taken for one about a route.
+        # On a loaded machine this may take minutes. A later answer would be taken for one about a route.
         if not (self.next(600) or {}).get("ready"):
             raise SystemExit(f"the worker does not start: is there a device {self.device!r}?")
 
     def next(self, limit: float) -> dict[str, Any] | None:
-        """Return the next event, or None if the process died or nothing came in time."""
+        """Return the next event, None if the process died, or {"late": True} if no event came in `limit` seconds."""
         try:
             return self.events.get(timeout=limit)
         except queue.Empty:
@@ -82,7 +82,7 @@ class Worker:
         return process.wait()
 
     def run(self, job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the results of a job; after a crash or a time-out the rest of its routes follows in a new process."""
+        """Yield the results of a job; after a crash or a time-out, a new process runs the remaining routes."""
         routes = list(job["routes"])
         while True:
             if self.process is None:
@@ -115,7 +115,7 @@ class Worker:
 
 
 def choose(seed: int, asked: str, per_program: int) -> list[str]:
-    """Return the routes of a program."""
+    """Return the routes of a program: all, those that `asked` names, or `per_program` random ones."""
     if asked == "all":
         return [*ROUTES, *MORE_ROUTES]
     if asked:
@@ -126,7 +126,7 @@ def choose(seed: int, asked: str, per_program: int) -> list[str]:
 
 
 def keep(directory: Path, event: dict[str, Any], source: str, known: str) -> None:
-    """Write a finding to the directory."""
+    """Write the source and the description of a finding to a directory below `directory`."""
     route = event["route"].translate(str.maketrans("/:@", "---"))
     name = f"{event['seed']}-{route}"
     folder = directory / name
@@ -137,7 +137,10 @@ def keep(directory: Path, event: dict[str, Any], source: str, known: str) -> Non
 
 
 def explain(worker: Worker, event: dict[str, Any], plain: bool) -> str:
-    """Return a known cause of a finding, as far as running it in other words shows one."""
+    """Return the known cause of a finding, "" if there is none.
+
+    A cause is found by running the program again, or with other names.
+    """
     if event["result"] == "build" and re.search(r"\b\w+\.\d+\(", event["detail"]):
         return " (a name with a dot)"
     job: dict[str, Any] = {"seed": event["seed"], "routes": [event["route"]], "renamed": plain}
@@ -152,7 +155,7 @@ def explain(worker: Worker, event: dict[str, Any], plain: bool) -> str:
 
 
 def share(arguments: argparse.Namespace, seeds: list[int], totals: Counter[str], lock: threading.Lock) -> None:
-    """Run a share of the programs."""
+    """Run the programs of `seeds` in one worker, count the results in `totals`, and store the findings."""
     worker = Worker(arguments.device, arguments.timeout)
     for seed in seeds:
         if arguments.until and time.time() > arguments.until:

@@ -1,4 +1,4 @@
-"""Random statement expressions, and functions with matrices and their calls."""
+"""Random statement expressions, and random functions with matrices and calls of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fuzz_matrices_types import (
 
 
 class Calls(Expressions):
-    """A maker of functions with matrices; statements are made by a class on top."""
+    """A maker of functions with matrices; its subclass makes statements."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -55,7 +55,7 @@ class Calls(Expressions):
         return tree.Block(kind, value.range, body, value)
 
     def call(self, kind: MatrixType, scope: Scope, depth: int) -> tree.Matrix:
-        """Return a call of a function with matrices, an old one or a new one."""
+        """Return a call of a function with matrices, an existing or a new one."""
         if scope.memories is not None:
             return self.leaf(kind, scope)
         found = [item for item in self.functions if item[0].result == kind]
@@ -70,7 +70,7 @@ class Calls(Expressions):
     def arguments(
         self, function: tree.Function, bounds: list[Range], scope: Scope, depth: int
     ) -> list[tree.Node] | None:
-        """Return arguments for a function, or None where there is no variable to point to."""
+        """Return arguments for a function, or None if no variable fits a pointer parameter."""
         arguments: list[tree.Node] = []
         pointed: list[str] = []
         for parameter, limit in zip(function.parameters, bounds, strict=False):
@@ -89,7 +89,7 @@ class Calls(Expressions):
         return arguments
 
     def pointed(self, parameter: tree.Parameter, limit: Range, scope: Scope, pointed: list[str]) -> tree.Node | None:
-        """Return the address of a variable for a pointer parameter; no two parameters get the same one."""
+        """Return the address of a variable for a pointer parameter, or None; no two parameters get the same one."""
         found = [
             item
             for item in scope.variables
@@ -103,7 +103,7 @@ class Calls(Expressions):
         return tree.To(place)
 
     def fitting(self, wanted: tree.Memory) -> tree.Memory:
-        """Return an object in memory for a pointer parameter."""
+        """Return an object in memory for a pointer parameter, a new one if no existing one fits."""
         for memory in self.memories:
             same = memory.component is wanted.component and memory.space == wanted.space and not memory.output
             if same and memory.size >= wanted.size and memory.range.within(wanted.range) and not memory.volatile:
@@ -111,7 +111,7 @@ class Calls(Expressions):
         return self.new_memory(wanted.component, wanted.space, wanted.size, wanted.range)
 
     def new_function(self, kind: MatrixType | None, scope: Scope) -> tuple[tree.Function, list[Range]]:
-        """Make a function with matrices; without a result type it works through a pointer."""
+        """Make a function with matrices; if `kind` is None, its result is stored through a pointer."""
         rng = self.rng
         inner = Scope(memories=[])
         parameters: list[tree.Parameter] = []

@@ -40,12 +40,12 @@ _INTEGER_BUILTINS = """
 
 
 class Expressions(Memories):
-    """A maker of matrix expressions; statements are made by a class on top."""
+    """A maker of random matrix expressions; its subclasses make functions and statements."""
 
     # Functions on components
 
     def captured(self, maker: FunctionMaker, scope: Scope) -> tuple[list[tree.Parameter], list[tree.Node]]:
-        """Return captured parameters and their arguments, and let the maker use them."""
+        """Return captured parameters and their arguments, and register them as values for the maker."""
         parameters: list[tree.Parameter] = []
         arguments: list[tree.Node] = []
         for _ in range(self.rng.choice([0, 1, 1, 2, 3])):
@@ -103,7 +103,7 @@ class Expressions(Memories):
             component = maker.component
         size = rng.choice([1, 3, 8, 19])
         memory = self.readable(scope, component, size)
-        # What is stored to local and private memory is not known here; it may be anything that the object holds.
+        # Loads of local and private memory are not tracked: the result may be any value in the object's bounds.
         if memory is None or memory.volatile or (component.floating and memory.range.most > 16):
             return
         name = maker.name(0.9)
@@ -114,7 +114,7 @@ class Expressions(Memories):
         maker.values.pointers.append((name, component, size, memory.range))
 
     def map(self, kind: MatrixType, scope: Scope, count: int, depth: int) -> tree.Matrix:
-        """Return a map of some matrices, or a build."""
+        """Return a map of `count` matrices, or a build if it is 0."""
         rng, component = self.rng, kind.component
         target = standard(rng, component)
         matrices = []
@@ -168,7 +168,7 @@ class Expressions(Memories):
         return a.range.add(second if op == "+" else second.negate())
 
     def quotient(self, kind: MatrixType, a: tree.Matrix) -> tree.Matrix:
-        """Return a quotient by a scalar: a power of two for floating point."""
+        """Return a quotient by a scalar, which is a power of two for floating point."""
         rng, component = self.rng, kind.component
         divisor = rng.choice([1, 2, 4] if component.floating else [1, 2, 3, 5, 7])
         if component.floating:
@@ -297,7 +297,7 @@ class Expressions(Memories):
         return self.reduced(kind, x, how, {"row": columns, "column": rows, "all": rows * columns, "2x2": 4}[how])
 
     def reduced(self, kind: MatrixType, x: tree.Matrix, how: str, count: int) -> tree.Matrix:
-        """Return a reduction of a matrix by a function that is exact for so many components."""
+        """Return a reduction by a function whose result is exact for `count` components."""
         rng, component = self.rng, kind.component
         if component.floating:
             total = Range(x.range.low * count, x.range.high * count, x.range.grain)
@@ -340,7 +340,7 @@ class Expressions(Memories):
         return tree.MulAdd(kind, rounded_range(component, total), a, b, c, None, alias)
 
     def usual(self, component: Component) -> tuple[Component, Component]:
-        """Return component types that devices multiply."""
+        """Return component types of A and B that devices have multiply-adds for."""
         rng = self.rng
         if component.floating:
             return rng.choice([(HALF, HALF), (BFLOAT16, BFLOAT16), (E4M3, E4M3), (E5M2, E4M3), (component, component)])
@@ -356,7 +356,7 @@ class Expressions(Memories):
     def integer_multiply_add(
         self, kind: MatrixType, a: tree.Matrix, b: tree.Matrix, c: tree.Matrix, alias: bool
     ) -> tree.Matrix:
-        """Return a multiply-add of integers: with any mask, or with signs that fit and saturation."""
+        """Return a multiply-add of integers, with any mask, or with the operands' signs and saturation."""
         rng, component = self.rng, kind.component
         signs = [x.type.component.kind == "signed" for x in (a, b, c, c)]
         fitting = sum(1 << bit for bit, signed in enumerate(signs) if signed)
@@ -392,7 +392,7 @@ class Expressions(Memories):
         return self.make(name, kind, scope, depth - 1)
 
     def make(self, name: str, kind: MatrixType, scope: Scope, depth: int) -> tree.Matrix:
-        """Return an expression of some sort."""
+        """Return an expression by the maker `name`."""
         rng = self.rng
         if name == "map":
             return self.map(kind, scope, rng.choice([1, 1, 2, 3]), depth)

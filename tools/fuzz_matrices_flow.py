@@ -1,4 +1,4 @@
-"""Statements and control flow of the matrix fuzzer's interpreter: every lane goes its way under a mask."""
+"""Statements and control flow in the matrix fuzzer's interpreter: masks select the lanes that execute a statement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEPS = 3000
 
 
 def run(machine: Machine, body: list[tree.Node], frame: Frame, mask: Array) -> Array:
-    """Execute statements and return the mask of the lanes that get to the end."""
+    """Execute statements and return the mask of the lanes that reach the end."""
     for statement in body:
         if not mask.any():
             break
@@ -34,7 +34,7 @@ def _set(frame: Frame, name: str, value: Array, mask: Array) -> None:
 
 
 def _statement(machine: Machine, node: tree.Node, frame: Frame, mask: Array) -> Array:
-    """Execute a statement and return the mask of the lanes that go on."""
+    """Execute a statement and return the mask of the lanes that continue after it."""
     match node:
         case tree.DeclareScalar():
             value = machine.scalar(node.value, frame, mask)
@@ -95,7 +95,7 @@ def _assign(machine: Machine, node: tree.Assign, frame: Frame, mask: Array) -> N
 
 
 def _declare_memory(machine: Machine, memory: tree.Memory, frame: Frame) -> None:
-    """Make an array in local or private memory, filled as the text says."""
+    """Make an array in local or private memory, filled by the same formula as in the program's text."""
     view = machine.view(memory)
     values = np.arange(memory.size) % 5 - (0 if memory.component.kind == "unsigned" else 2)
     view.data[:] = np.tile(values.astype(memory.component.dtype), machine.count)
@@ -143,7 +143,7 @@ def _control(machine: Machine, node: tree.Node, frame: Frame, mask: Array) -> Ar
 
 
 def _return(machine: Machine, node: tree.Return, frame: Frame, mask: Array) -> None:
-    """Keep a result for the lanes of the mask."""
+    """Store the result for the lanes of the mask."""
     before = np.zeros_like(mask) if frame.returned is None else frame.returned
     frame.returned = before | mask
     if node.value is None:

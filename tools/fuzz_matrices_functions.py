@@ -11,14 +11,14 @@ from fuzz_matrices_types import FLOAT, INT, UINT, ULONG, Component, Range, fits
 
 
 def work_type(component: Component) -> Component:
-    """Return the type that components are calculated in: unsigned integers, which wrap, or floating point."""
+    """Return the type in which components are computed: an unsigned integer, which wraps, or floating point."""
     if component.floating:
         return FLOAT if component.kind == "small" else component
     return ULONG if component.bits == 64 else UINT
 
 
 def small_range(component: Component) -> Range:
-    """Return bounds that every product of two such values keeps exact."""
+    """Return bounds so small that a product of two such values is exact."""
     if component.floating:
         return Range(-4, 4)
     return Range(0, 7) if component.kind == "unsigned" else Range(-4, 4)
@@ -26,11 +26,12 @@ def small_range(component: Component) -> Range:
 
 @dataclass
 class Values:
-    """What an expression may use.
+    """The values that an expression may use.
 
     components: (name, type, bounds) of components, variables and captured scalars.
     integers: scalar expressions of the type uint.
     pointers: (name, type, size, bounds).
+    counters: names of the counters of enclosing loops.
     """
 
     components: list[tuple[str, Component, Range]] = field(default_factory=list)
@@ -150,7 +151,7 @@ class FunctionMaker:
         return tree.Binary(INT, rng.choice(["<", "==", "!=", ">="]), self.unsigned(1), self.unsigned(0))
 
     def bounded(self, value: tree.Scalar, bounds: Range, target: Range) -> tree.Scalar:
-        """Return a floating-point value, clamped to the target where its bounds are wider."""
+        """Return a floating-point value, clamped to `target` unless its bounds are within."""
         if not self.work.floating or bounds.within(target):
             return value
         low, high = tree.Num(self.work, target.low), tree.Num(self.work, target.high)
@@ -256,7 +257,7 @@ def reduction(maker: FunctionMaker, how: str) -> tree.Function:
 
 
 def _extremum(maker: FunctionMaker, compare: tree.Scalar, x: tree.Scalar, y: tree.Scalar) -> list[tree.Node]:
-    """Return the body of a function that gives one of two components."""
+    """Return the body of a function that returns y if `compare` is true, else x."""
     pick = maker.rng.randrange(4)
     if pick == 0:
         return [tree.Return(tree.Choose(maker.component, compare, y, x))]
@@ -269,5 +270,5 @@ def _extremum(maker: FunctionMaker, compare: tree.Scalar, x: tree.Scalar, y: tre
 
 
 def prefix(rng: random.Random) -> str:
-    """Return what stands before a function."""
+    """Return the specifiers of a function's declaration."""
     return rng.choice(["static ", "static ", "", "inline static "])

@@ -1,7 +1,7 @@
-"""An interpreter of the matrix fuzzer's programs in numpy. Imports nothing of coopmat.
+"""An interpreter of the matrix fuzzer's programs in numpy, which imports nothing of coopmat.
 
-All subgroups are interpreted together. A mask tells which of them execute a statement; in functions on components
-the mask has the shape (subgroups, rows, columns).
+All subgroups are interpreted together. A mask selects the subgroups that execute a statement. In functions on
+components, the mask has the shape (subgroups, rows, columns).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fuzz_matrices_types import Array, Component, MatrixType
 
 @dataclass
 class View:
-    """A pointer of each subgroup: memory, and where each subgroup's part begins and ends."""
+    """A pointer for each subgroup: the memory, and the bounds of each subgroup's part of it."""
 
     data: Array
     valid: Array
@@ -40,12 +40,12 @@ class View:
         return View(self.data, self.valid, self.component, self.base + offset, self.low, self.high)
 
     def shaped(self, dimensions: int) -> tuple[Array, Array, Array]:
-        """Return base, low and high with so many dimensions."""
+        """Return base, low and high as arrays of `dimensions` dimensions."""
         shape = (-1, *[1] * (dimensions - 1))
         return self.base.reshape(shape), self.low.reshape(shape), self.high.reshape(shape)
 
     def read(self, index: Array, mask: Array) -> Array:
-        """Return elements; where the mask is off, anything."""
+        """Return elements; those where the mask is off are arbitrary."""
         base, low, high = self.shaped(index.ndim)
         at = base + index
         if (mask & ((at < low) | (at >= high))).any():
@@ -93,7 +93,7 @@ class Machine:
         self.program = program
         self.count = program.total
         self.steps = 0
-        # Whether bounds that the generator promised are checked: not in programs that were reduced.
+        # Whether to check the bounds that the generator promised; off for reduced programs.
         self.strict = True
         self.frame = Frame()
         self.outputs: dict[str, View] = {}
@@ -190,7 +190,7 @@ class Machine:
     # Functions
 
     def call(self, function: tree.Function, args: list[Any], frame: Frame, mask: Array) -> Any:
-        """Call a function; an argument that is an array already is a component."""
+        """Call a function; an argument that is an array is an already evaluated component."""
         inner = Frame()
         for parameter, arg in zip(function.parameters, args, strict=True):
             self.bind(parameter, arg, frame, inner, mask)
@@ -246,7 +246,7 @@ class Machine:
         return self.resolve(target, start if index is None else index, other)
 
     def index(self, node: tree.Scalar, frame: Frame) -> Array:
-        """Return an index into an array of matrices, of each subgroup."""
+        """Return each subgroup's index into an array of matrices."""
         value = self.scalar(node, frame, np.ones(self.count, bool)).astype(np.int64)
         return np.array(np.broadcast_to(value, (self.count,)))
 
@@ -395,14 +395,14 @@ class Machine:
         return np.array(np.broadcast_to(np.asarray(value).reshape(-1, 1, 1), shape))
 
     def operand(self, node: tree.Node, kind: MatrixType, frame: Frame, mask: Array) -> Array:
-        """Return a matrix, or a scalar beside one, converted to its component type."""
+        """Return a matrix operand, or a scalar operand as a matrix of its component type."""
         if isinstance(node, tree.Matrix):
             return self.matrix(node, frame, mask)
         assert isinstance(node, tree.Scalar)
         return self.filled(kind, convert(node.t, kind.component, self.scalar(node, frame, mask)))
 
     def multiply_add(self, node: tree.MulAdd, frame: Frame, mask: Array) -> Array:
-        """Return a multiply-add."""
+        """Return the result of a multiply-add."""
         parts = [self.matrix(x, frame, mask) for x in (node.a, node.b, node.c)]
         kinds = (node.a.type.component, node.b.type.component, node.type.component)
         bits = node.mask
@@ -425,7 +425,7 @@ class Machine:
         return np.broadcast_to(index, shape), np.broadcast_to(inside, shape) & mask[:, None, None]
 
     def load(self, node: tree.Load, frame: Frame, mask: Array) -> Array:
-        """Return a load."""
+        """Return the loaded matrix."""
         view = frame.memory[node.at.memory]
         if node.at.turn:
             view = self.turned(view, node.at.turn)
@@ -451,7 +451,7 @@ class Machine:
         view.write(index, value, inside)
 
     def map(self, node: tree.Map, frame: Frame, mask: Array) -> Array:
-        """Return a map or a build."""
+        """Return the result of a map or a build."""
         shape = (self.count, node.type.rows, node.type.columns)
         rows, columns = np.indices(shape[1:], np.uint32)
         inner = np.array(np.broadcast_to(mask[:, None, None], shape))
@@ -466,7 +466,7 @@ class Machine:
         return np.array(np.broadcast_to(value, shape))
 
     def reduce(self, node: tree.Reduce, frame: Frame, mask: Array) -> Array:
-        """Return a reduction."""
+        """Return the result of a reduction."""
         x = self.matrix(node.x, frame, mask)
         if node.how == "2x2":
             x = self.fold(node, [x[:, i::2, j::2] for i in (0, 1) for j in (0, 1)], frame, mask)
@@ -489,10 +489,10 @@ class Machine:
         return value
 
     def statements(self, body: list[tree.Node], frame: Frame, mask: Array) -> Array:
-        """Execute statements and return the mask of those who get to the end."""
+        """Execute statements and return the mask of the lanes that reach the end."""
         return flow.run(self, body, frame, mask)
 
 
 def _spread(value: Array, dimensions: int) -> Array:
-    """Return a value of each subgroup, or of each component, with so many dimensions."""
+    """Return a value of each subgroup, or of each component, as an array of `dimensions` dimensions."""
     return value if value.ndim == dimensions else value.reshape(-1, *[1] * (dimensions - 1))

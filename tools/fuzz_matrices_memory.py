@@ -1,4 +1,4 @@
-"""What the matrix fuzzer's expressions are made of: scopes, bounds, memory, loads."""
+"""The operands of the matrix fuzzer's expressions: scopes, bounds, memory, loads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ USES = ("A", "B", "ACCUMULATOR", "ACCUMULATOR")
 
 @dataclass
 class Variable:
-    """A matrix variable; `count`: of an array; `pointer`: what a parameter points to."""
+    """A matrix variable.
+
+    count: the length of an array.
+    pointer: whether it is the object of a pointer parameter.
+    """
 
     name: str
     type: MatrixType
@@ -43,11 +47,11 @@ class Variable:
 
 @dataclass
 class Scope:
-    """What statements may use.
+    """The variables and memory that statements may use.
 
     memories: objects in memory that may be read; None: new ones may be made.
-    divergent: only some subgroups are here.
-    loops: the number of loops around.
+    divergent: whether only some subgroups execute the statements.
+    loops: the number of enclosing loops.
     """
 
     variables: list[Variable] = field(default_factory=list)
@@ -73,7 +77,7 @@ def standard(rng: random.Random, component: Component) -> Range:
 
 
 class Memories:
-    """A maker of loads and other leaves; expressions are made by a class on top."""
+    """A maker of loads and other leaves; its subclasses make expressions."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -84,14 +88,14 @@ class Memories:
         self.kernel_names: set[str] = set()
         self.total = 1
         self.lone = False
-        # The size limits the work of a subgroup: components of all expressions.
+        # The limit of a subgroup's work: the number of components of all expressions.
         self.work = self.rng.choice([150, 300, 600, 1500])
         self.generic = self.rng.random() < 0.06
 
     # Bounds
 
     def tame(self, x: tree.Matrix, target: Range) -> tree.Matrix:
-        """Return a matrix whose bounds lie within a target."""
+        """Return `x` with bounds inside `target`: unchanged, or rounded, clamped or reduced by fmod."""
         rng, kind = self.rng, x.type
         if x.range.within(target):
             return x
@@ -201,17 +205,17 @@ class Memories:
         return self.rng.choice(["ROW", "ROW", "COL"])
 
     def leading(self, kind: MatrixType, layout: str, extra: int) -> int:
-        """Return a stride that keeps rows (columns, packed rows) apart."""
+        """Return a stride with which rows (columns, packed rows) do not overlap."""
         line = {"ROW": kind.columns, "COL": kind.rows, "PACKED": kind.columns * kind.component.packed()}[layout]
         return line + extra
 
     def extent(self, kind: MatrixType, layout: str, stride: int, at: tuple[int, int] = (0, 0)) -> int:
-        """Return the components from the address to the end of a matrix."""
+        """Return the number of components from the address to the end of a matrix."""
         rows, columns = np.indices((kind.rows, kind.columns))
         return int(position(layout, kind.component, rows + at[0], columns + at[1], stride).max()) + 1
 
     def load(self, kind: MatrixType, scope: Scope) -> tree.Matrix | None:
-        """Return a load, or None where no memory fits."""
+        """Return a load, or None if no memory fits."""
         rng = self.rng
         if rng.random() < 0.25:
             return self.checked(kind, scope)
@@ -241,14 +245,14 @@ class Memories:
         return load
 
     def widen(self, load: tree.Load, memory: tree.Memory, stride: int) -> None:
-        """Let a load's pointee be a vector, where addresses and stride allow it."""
+        """Make a load's pointee a vector, if its address and stride allow that."""
         vector = self.rng.choice([2, 4, 8])
         size = memory.size if not memory.shared else 0
         if all(value % vector == 0 for value in (load.at.offset, stride, size)):
             load.vector, load.stride = vector, tree.Num(INT, stride // vector, True)
 
     def checked(self, kind: MatrixType, scope: Scope) -> tree.Matrix | None:
-        """Return a checked load, or None where no memory fits."""
+        """Return a checked load, or None if no memory fits."""
         rng = self.rng
         layout = self.layout(kind)
         row, column = rng.choice([0, 0, 1, 3]), rng.choice([0, 0, 2, 5])
@@ -267,7 +271,10 @@ class Memories:
     # Leaves
 
     def place(self, variable: Variable, scope: Scope) -> tree.Place:
-        """Return a place: a variable, or an element of an array, by a constant or an uneven index."""
+        """Return a place: a variable, or an element of an array.
+
+        The index of the element is a constant or a run-time value, which may differ between subgroups.
+        """
         rng = self.rng
         if not variable.count:
             return tree.Place(variable.name, None, variable.pointer)
@@ -308,5 +315,5 @@ class Memories:
         return tree.Fill(kind, Range(number, number), self.number(component, number))
 
     def map(self, kind: MatrixType, scope: Scope, count: int, depth: int) -> tree.Matrix:
-        """Return a map of some matrices, or a build."""
+        """Return a map of `count` matrices, or a build if it is 0."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Identifiers for the matrix fuzzer's programs: those of the library's texts, which must not collide with them."""
+"""Identifiers for the matrix fuzzer's programs: those of the library's texts, which programs may declare."""
 
 from __future__ import annotations
 

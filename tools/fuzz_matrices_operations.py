@@ -1,4 +1,4 @@
-"""Operations on components and whole matrices in numpy, as the language defines them. Imports nothing of coopmat.
+"""Operations on components and whole matrices in numpy, as the language defines them, without coopmat.
 
 Matrices are arrays of the shape (subgroups, rows, columns). Floating-point results that the language leaves to the
 implementation must not occur: an operation whose result is not exact raises InexactError.
@@ -20,11 +20,11 @@ from fuzz_matrices_types import (
 
 
 class InexactError(Exception):
-    """A program whose result is not fully defined: the generator's fault, or a reduction's."""
+    """Raised for a program whose result is not fully defined, by an error of the generator or of the reducer."""
 
 
 def settle(component: Component, values: Array) -> Array:
-    """Round the exact result of an operation to a floating-point component type."""
+    """Return the exact result of an operation, rounded to a floating-point component type."""
     if component.kind == "small":
         if not np.array_equal(round_values(FLOAT, values), values):
             raise InexactError(component.name)
@@ -38,7 +38,7 @@ def settle(component: Component, values: Array) -> Array:
 
 
 def convert(source: Component, target: Component, values: Array, mode: str = "", saturate: bool = False) -> Array:
-    """Convert components; the mode "" is the default of the conversion."""
+    """Return converted components; the rounding mode "" is the default of the conversion."""
     if not source.floating and not target.floating:
         if not saturate:
             return values.astype(target.dtype)
@@ -84,7 +84,7 @@ def arithmetic(component: Component, op: str, a: Array, b: Array) -> Array:
 
 
 def wrap(component: Component, exact: Array) -> Array:
-    """Return exact integers, Python's, modulo 2**N."""
+    """Return exact integers (Python's) modulo 2**N."""
     mask = (1 << component.bits) - 1
     size = 1 << component.bits
     flat = [int(v) & mask for v in np.asarray(exact, object).ravel()]
@@ -100,7 +100,7 @@ def negate(component: Component, x: Array) -> Array:
 
 
 def _reinterpret(component: Component, x: Array, signed: bool) -> Array:
-    """Return components as integers of 64 bits, their bits taken as signed or unsigned."""
+    """Return the components' bits, read as signed or unsigned, as integers of 64 bits."""
     kind = np.dtype(f"{'i' if signed else 'u'}{component.bits // 8}")
     return x.view(kind).astype(np.int64 if signed else np.uint64).astype(np.uint64)
 
@@ -144,7 +144,7 @@ _WHOLE: dict[str, Any] = {
 
 
 def _float_builtin(name: str, args: list[Array]) -> Array:
-    """Return a builtin of floating-point components, before it is rounded."""
+    """Return the result of a floating-point builtin, before it is rounded."""
     x = args[0]
     match name:
         case "fmin" | "min":
@@ -177,7 +177,7 @@ def _float_builtin(name: str, args: list[Array]) -> Array:
 
 
 def _magnitudes(name: str, x: Array, y: Array) -> Array:
-    """Return OpenCL's maxmag() or minmag()."""
+    """Return the result of OpenCL's maxmag() or minmag()."""
     first = np.abs(x) > np.abs(y) if name == "maxmag" else np.abs(x) < np.abs(y)
     second = np.abs(x) < np.abs(y) if name == "maxmag" else np.abs(x) > np.abs(y)
     equal = np.maximum(x, y) if name == "maxmag" else np.minimum(x, y)
@@ -185,7 +185,7 @@ def _magnitudes(name: str, x: Array, y: Array) -> Array:
 
 
 def _count_bits(component: Component, name: str, x: int) -> int:
-    """Return clz(), ctz() or popcount() of the bits of an integer."""
+    """Return the result of clz(), ctz() or popcount() on the bits of an integer."""
     bits = x & ((1 << component.bits) - 1)
     if name == "popcount":
         return bits.bit_count()
@@ -195,19 +195,19 @@ def _count_bits(component: Component, name: str, x: int) -> int:
 
 
 def _rotate(component: Component, x: int, count: int) -> int:
-    """Return OpenCL's rotate()."""
+    """Return the result of OpenCL's rotate()."""
     size = component.bits
     bits, count = x & ((1 << size) - 1), count % size
     return bits << count | bits >> (size - count)
 
 
 def _saturate(component: Component, x: int) -> int:
-    """Return an integer, or the nearest one of the type."""
+    """Return an integer, clamped to the type's range."""
     return min(max(x, component.low), component.high)
 
 
 def _integer_builtin(component: Component, name: str, x: int, y: int = 0, z: int = 0) -> int:
-    """Return a builtin of integers, exact; the caller wraps the value."""
+    """Return the exact result of a builtin of integers; the caller wraps it."""
     size = component.bits
     match name:
         case "min":
@@ -234,7 +234,7 @@ def _integer_builtin(component: Component, name: str, x: int, y: int = 0, z: int
 
 
 def builtin(component: Component, name: str, args: list[Array]) -> Array:
-    """Return a builtin of scalars for each component."""
+    """Return the result of a builtin of scalars for each component."""
     shaped = np.broadcast_arrays(*args)
     if component.floating:
         return settle(component, _float_builtin(name, list(shaped)))
@@ -247,7 +247,7 @@ def builtin(component: Component, name: str, args: list[Array]) -> Array:
 
 
 def position(layout: str, component: Component, rows: Array, columns: Array, stride: int) -> Array:
-    """Return where components lie, in components from the matrix's address."""
+    """Return the positions of components in memory, in components from the matrix's address."""
     if layout == "ROW":
         return rows * stride + columns
     if layout == "COL":

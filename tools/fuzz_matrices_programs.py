@@ -72,7 +72,7 @@ class Generator(Calls):
         return body
 
     def statement(self, scope: Scope, depth: int) -> list[tree.Node]:
-        """Return a statement of some sort."""
+        """Return statements of a random kind."""
         rng = self.rng
         writable = [item for item in scope.variables if item.writable]
         kernel = scope.memories is None
@@ -117,13 +117,13 @@ class Generator(Calls):
         return [tree.Declare(kind, name, self.bare(value))]
 
     def take(self, name: str, scope: Scope) -> None:
-        """Keep a name from being taken again."""
+        """Mark a name as taken in a scope."""
         scope.taken.add(name)
         if scope.memories is None:
             self.kernel_names.add(name)
 
     def bare(self, value: tree.Matrix) -> tree.Matrix:
-        """Return a value that is assigned, at times without the cast that names its type."""
+        """Return a value for an assignment, sometimes without the cast to its type."""
         if isinstance(value, (tree.Load, tree.Fill, tree.Map)) and self.rng.random() < 0.5:
             value.cast = False
         return value
@@ -141,7 +141,7 @@ class Generator(Calls):
             return [tree.Assign(place, "", self.bare(value))]
         op = rng.choice("+-*")
         old = tree.Ref(kind, variable.range, place)
-        # Whether the variable is read before or after a call that changes it, C leaves open.
+        # C leaves open whether the variable is read before or after a call that changes it.
         inside = scope.inner(value=True)
         other: tree.Node = self.expression(kind, inside, depth - 1)
         if rng.random() < 0.4:
@@ -209,7 +209,7 @@ class Generator(Calls):
         return body
 
     def struct(self, scope: Scope) -> list[tree.Node]:
-        """Declare a struct with matrices: member by member, or by a function; at times copy it."""
+        """Declare a struct with matrices, member by member or by a function, and sometimes copy it."""
         rng = self.rng
         members: list[tuple[str, MatrixType, int]] = []
         for index in range(rng.choice([1, 2, 3])):
@@ -241,7 +241,7 @@ class Generator(Calls):
         return body
 
     def maker(self, struct: tree.Struct, limits: list[Range], scope: Scope) -> tree.Node:
-        """Return a call of a function that makes a struct of its first member's value."""
+        """Return a call of a function that makes a struct from the value of its first member."""
         _, kind, _ = struct.members[0]
         inner = Scope(memories=[])
         name, result = self.names.variable(inner.taken), self.names.variable(inner.taken)
@@ -275,13 +275,13 @@ class Generator(Calls):
         return body
 
     def evaluate(self, scope: Scope) -> list[tree.Node]:
-        """Call a function that changes what a pointer points to."""
+        """Call a function that changes the object of a pointer."""
         function, bounds = self.new_function(None, scope)
         arguments = self.arguments(function, bounds, scope, 1)
         return [] if arguments is None else [tree.Evaluate(function, arguments)]
 
     def store(self, scope: Scope) -> list[tree.Node]:
-        """Store an expression to an output, at times prefetch before."""
+        """Store an expression to an output, sometimes after a prefetch."""
         variables = scope.variables
         if variables and self.rng.random() < 0.7:
             variable = self.rng.choice(variables)
@@ -318,7 +318,7 @@ class Generator(Calls):
         return tree.Store(at, value, layout, self.count(scope, stride), 1, checked)
 
     def trip(self, variable: Variable, scope: Scope) -> list[tree.Node]:
-        """Store a variable, or its negation, to memory and load from there, with or without a barrier between."""
+        """Store a variable, or its negation, to memory and load it again, with or without a barrier between."""
         rng, kind = self.rng, variable.type
         space = rng.choice(["local", "local", "local", "global", "private"])
         layout = rng.choice(["ROW", "ROW", "COL"])
@@ -350,7 +350,7 @@ class Generator(Calls):
         return body + self.back(variable, scope, memory, layout, stride)
 
     def back(self, variable: Variable, scope: Scope, memory: tree.Memory, layout: str, stride: int) -> list[tree.Node]:
-        """Read what was stored: as a matrix, of another subgroup, or as a scalar."""
+        """Read stored memory: as a matrix, from another subgroup's part, or as a scalar."""
         rng, kind = self.rng, variable.type
         body: list[tree.Node] = []
         fence = memory.space.upper()
@@ -387,7 +387,7 @@ class Generator(Calls):
     # Control flow
 
     def control(self, sort: str, scope: Scope, depth: int) -> list[tree.Node]:
-        """Return a statement with statements inside."""
+        """Return a statement that contains statements."""
         rng = self.rng
         if sort == "branch":
             c = self.condition(scope)
@@ -444,7 +444,7 @@ class Generator(Calls):
 
 
 def prune(program: tree.Program, memories: list[tree.Memory]) -> None:
-    """Keep the objects in memory that the program uses."""
+    """Remove the objects in memory that the program does not use."""
     used: set[str] = set()
     for statement in program.body:
         for node in tree.walk(statement):

@@ -1,4 +1,4 @@
-"""A reducer of the matrix fuzzer's programs: it takes away what a fault does not need."""
+"""A reducer of the matrix fuzzer's programs: it removes everything that is not needed for a fault."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Slot = tuple[Any, Any]
 
 
 class Runs(Protocol):
-    """What runs a job in a process of its own and yields events."""
+    """An executor that runs a job in a separate process and yields events."""
 
     def run(self, job: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the results of a job."""
 
 
 def _get(slot: Slot) -> Any:
-    """Return what is in a field or at an index."""
+    """Return the value of a field or list element."""
     owner, key = slot
     return owner[key] if isinstance(owner, list) else getattr(owner, key)
 
 
 def _set(slot: Slot, value: Any) -> None:
-    """Replace what is in a field or at an index."""
+    """Replace the value of a field or list element."""
     owner, key = slot
     if isinstance(owner, list):
         owner[key] = value
@@ -41,7 +41,7 @@ def _set(slot: Slot, value: Any) -> None:
 
 
 def slots(value: Any, seen: set[int]) -> Iterator[Slot]:
-    """Yield the fields and list elements that hold nodes, outer ones first."""
+    """Yield the fields and list elements that hold nodes, parents before children."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -63,7 +63,7 @@ def slots(value: Any, seen: set[int]) -> Iterator[Slot]:
 
 
 def lists(value: Any, seen: set[int]) -> Iterator[list[Any]]:
-    """Yield the lists of statements, outer ones first."""
+    """Yield the lists of statements, parents before children."""
     if id(value) in seen:
         return
     seen.add(id(value))
@@ -81,7 +81,7 @@ def lists(value: Any, seen: set[int]) -> Iterator[list[Any]]:
 
 
 def _simpler(node: tree.Node) -> Iterator[tree.Node]:
-    """Yield what may stand in a node's place, the simplest first."""
+    """Yield replacements for an expression, the simplest first."""
     if isinstance(node, tree.Matrix):
         if not isinstance(node, tree.Fill):
             yield tree.Fill(node.type, Range(0, 3), tree.Num(INT, 1, True))
@@ -96,7 +96,7 @@ def _simpler(node: tree.Node) -> Iterator[tree.Node]:
 
 
 def _inlined(node: tree.Node) -> Iterator[list[tree.Node]]:
-    """Yield statements that may stand in a statement's place."""
+    """Yield lists of statements that can replace a statement: the bodies inside it."""
     if isinstance(node, tree.If):
         yield node.then
         yield node.other
@@ -108,7 +108,7 @@ def _inlined(node: tree.Node) -> Iterator[list[tree.Node]]:
 
 
 class Reducer:
-    """A reducer of one program; `fails` says whether the fault is still there."""
+    """A reducer of one program; `fails` returns whether a program still has the fault."""
 
     def __init__(self, program: tree.Program, fails: Callable[[tree.Program], bool]) -> None:
         self.program = program
@@ -121,7 +121,7 @@ class Reducer:
         return self.fails(self.program)
 
     def shorten(self) -> bool:
-        """Take statements and list elements away, in halves first."""
+        """Remove statements and list elements, halves of the lists first; return whether any was removed."""
         changed = False
         for items in list(lists(self.program.body, set())):
             size = max(1, len(items) // 2)
@@ -129,7 +129,7 @@ class Reducer:
                 index = 0
                 while index < len(items):
                     saved = items[:]
-                    # A function without its return has no meaning.
+                    # A function must keep its return statement.
                     items[index : index + size] = [i for i in saved[index : index + size] if isinstance(i, tree.Return)]
                     if len(items) < len(saved) and self.holds():
                         changed = True
@@ -140,7 +140,7 @@ class Reducer:
         return changed
 
     def flatten(self) -> bool:
-        """Put what is inside of statements in their place."""
+        """Replace statements by the statements inside them; return whether any was replaced."""
         changed = False
         for items in list(lists(self.program.body, set())):
             for index in reversed(range(len(items))):
@@ -154,7 +154,7 @@ class Reducer:
         return changed
 
     def simplify(self) -> bool:
-        """Put simpler expressions in the place of expressions."""
+        """Replace expressions by simpler ones; return whether any was replaced."""
         changed = False
         for slot in list(slots(self.program.body, set())):
             try:
@@ -180,7 +180,7 @@ class Reducer:
                     setattr(program, name, old)
 
     def run(self) -> None:
-        """Reduce until nothing more goes."""
+        """Reduce the program until no step changes it."""
         self.shrink()
         while any([self.shorten(), self.flatten(), self.simplify()]):
             pass
@@ -188,7 +188,7 @@ class Reducer:
 
 
 def reduce_seed(worker: Runs, seed: int, route: str, plain: bool = False) -> int:
-    """Reduce the program of a seed for a route, print what is left and return the exit status."""
+    """Reduce the program of a seed for a route, print the result, and return the exit status."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "program"
 
@@ -199,7 +199,7 @@ def reduce_seed(worker: Runs, seed: int, route: str, plain: bool = False) -> int
             job = {"seed": seed, "pickle": str(path), "routes": [route], "strict": False, "renamed": plain}
             events = list(worker.run(job))
             if events[-1]["result"] == "crash":
-                # A driver may die of the program before; after a crash the process is a new one.
+                # The driver may have died of the previous program; after a crash, the process is a new one.
                 events = list(worker.run(job))
             return events[-1]["result"], events[-1]["detail"]
 
@@ -220,7 +220,7 @@ def reduce_seed(worker: Runs, seed: int, route: str, plain: bool = False) -> int
 
 
 def _kind(result: str, detail: str) -> str:
-    """Return what tells a fault from others: the result, and of a failed build the code of the error."""
+    """Return the key that identifies a fault: the result and, for a failed build, the error code."""
     if result != "build":
         return result
     codes = [word for word in detail.replace("[", " [").split() if word.startswith("[") and word.endswith("]")]

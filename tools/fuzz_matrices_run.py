@@ -1,7 +1,7 @@
-"""A worker of the matrix fuzzer: builds programs by each route, runs them and compares with the interpreter.
+"""The worker of the matrix fuzzer: it builds programs by each route, runs them and compares with the interpreter.
 
-Started as a process of its own: it reads one JSON object a line and writes one for each event, so that whoever started
-it knows which program and route it died of.
+The process reads one JSON object a line and writes one for each event, so that the parent knows which program and route
+killed it.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ _GENERATIONS = {"mma:emulated@sm_75": 32, "mma:emulated@sm_80": 32, "mma:emulate
                 "dpas:emulated@dg2": 8, "dpas:emulated@pvc": 16}  # fmt: skip
 _SIZES |= {name: (size,) for name, size in _GENERATIONS.items()}
 MORE_ROUTES = ("x86/c", *(f"{name}/{code}" for name in _GENERATIONS for code in ("c", "spirv")))
-# What the documents do not promise: natively by a profile; addresses and 8-bit floating point in LLVM IR that is read.
+# Errors about features that are not supported: native matrices by a profile; addresses and 8-bit floating point in
+# foreign LLVM IR.
 _REFUSALS = ("[native-matrix]", "[ir-not-supported]")
 _LEVELS = ("", "", "", "-O0", "-O1", "-O2", "-O3", "-cl-opt-disable", "-cl-mad-enable", "-g")
 
 
 class Runner:
-    """A device and what runs programs on it."""
+    """An OpenCL device with a context and a queue, which runs programs."""
 
     def __init__(self, device: str) -> None:
         import coopmat
@@ -80,7 +81,7 @@ class Runner:
         return self.cl.Program(self.context, spirv_for(lowered, self.device)).build().k
 
     def buffers(self, program: tree.Program, outputs: dict[str, View]) -> tuple[list[Any], dict[str, Any]]:
-        """Return the kernel's arguments, and the whole buffers of outputs."""
+        """Return the kernel's arguments, and the whole buffers of outputs with their guards."""
         flags = self.cl.mem_flags
         arguments: list[Any] = []
         whole: dict[str, Any] = {}
@@ -123,7 +124,7 @@ class Runner:
 
 
 def compare(view: View, got: Array) -> str:
-    """Describe how an output with its guard zones differs from what is expected; "" if it does not."""
+    """Describe how an output with its guard zones differs from the expected one; "" if it does not."""
     if (got[:_GUARD] != _PATTERN).any() or (got[-_GUARD:] != _PATTERN).any():
         return "a guard zone was written"
     stored = got[_GUARD:-_GUARD].view(view.component.stored)
@@ -167,7 +168,7 @@ def plan(program: tree.Program, route: str) -> tuple[int, list[str], list[str]]:
 
 
 def renamed(source: str) -> str:
-    """Return a source whose variables and functions have names that nothing else has."""
+    """Return a source with unique names for all variables and functions."""
     from fuzz_matrices_names import identifiers
 
     names = "|".join(re.escape(name) for name in identifiers() if name != "k")
@@ -177,7 +178,7 @@ def renamed(source: str) -> str:
 def outcome(
     runner: Runner, program: tree.Program, source: str, outputs: dict[str, View], route: str
 ) -> tuple[str, str]:
-    """Build and run a program by a route: the word for what came of it, and the details."""
+    """Build and run a program by a route; return a word for the result, and the details."""
     if route.startswith("scratch") and has_divergence(program):
         return "skipped", "control flow differs between subgroups"
     size, options, native = plan(program, route)
@@ -223,7 +224,7 @@ def serve(device: str, report: Any) -> None:
 
 
 def main() -> None:
-    """Serve, with the reports on what was the standard output; what drivers print goes elsewhere."""
+    """Serve jobs, with events on the original standard output; output of drivers is redirected."""
     warnings.simplefilter("ignore")
     stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

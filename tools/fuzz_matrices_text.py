@@ -13,7 +13,7 @@ _REDUCE = {"row": ("ROW",), "column": ("COLUMN",), "all": ("ROW", "COLUMN"), "2x
 
 
 def number(component: Component, value: float, plain: bool = False) -> str:
-    """Return the text of a number of a component type; `plain`: as a literal whose type C chooses."""
+    """Return the text of a number of a component type; if `plain`, as a literal without a cast."""
     if component.floating:
         literal = repr(float(value))
         literal = f"({literal}f)" if value < 0 else f"{literal}f"
@@ -40,7 +40,7 @@ class Writer:
         self.lines: list[str] = []
         self.depth = 0
         self.count = 0
-        # In a function all names of memory are parameters.
+        # In a function, all names of memory are parameters.
         self.inside = False
 
     # Scalars and addresses
@@ -72,14 +72,14 @@ class Writer:
         raise AssertionError(node)
 
     def pointer(self, name: str) -> str:
-        """Return the text of a pointer to the subgroup's part of an object in memory."""
+        """Return the text of a pointer to the current subgroup's part of an object in memory."""
         memory = self.memories.get(name)
         if self.inside or memory is None or memory.shared or memory.space in ("local", "private"):
             return name
         return f"({name} + sg * {memory.size})"
 
     def pointee(self, name: str, vector: int, generic: bool, store: bool) -> str:
-        """Return the type that a cast of a pointer names."""
+        """Return the pointer type for a cast of an address."""
         memory = self.memories[name]
         words = [] if store else ["const"]
         if memory.volatile:
@@ -131,7 +131,7 @@ class Writer:
     # Matrices
 
     def matrix(self, node: tree.Matrix) -> str:
-        """Return the text of a matrix expression, with brackets where operators need them."""
+        """Return the text of a matrix expression, in parentheses if operators need them."""
         name = node.type.name
         match node:
             case tree.Ref():
@@ -435,7 +435,7 @@ class Writer:
 
 
 def _cast(name: str, text: str, cast: bool) -> str:
-    """Return an expression, in a cast to a matrix type if asked for."""
+    """Return an expression, in a cast to a matrix type if `cast`."""
     return f"(({name}){text})" if cast else text
 
 
@@ -468,7 +468,7 @@ def _matrix_types(nodes: list[tree.Node]) -> list[MatrixType]:
 
 
 def _ordered(body: list[tree.Node]) -> list[tree.Function]:
-    """Return the functions that statements call, each behind those that it calls."""
+    """Return the functions that statements call, callees before callers."""
     done: dict[int, tree.Function] = {}
 
     def visit(node: tree.Node) -> None:

@@ -47,7 +47,7 @@ from fuzz_matrices_values import (
 
 @dataclass
 class DeclareScalar(Node):
-    """A scalar variable."""
+    """A declaration of a scalar variable."""
 
     t: Component
     name: str
@@ -64,7 +64,7 @@ class SetScalar(Node):
 
 @dataclass
 class Declare(Node):
-    """A matrix variable, or an array of `count` matrices that gets its values later or by braces."""
+    """A declaration of a matrix variable, or of an array of `count` matrices."""
 
     type: MatrixType
     name: str
@@ -83,7 +83,7 @@ class Struct(Node):
 
 @dataclass
 class DeclareStruct(Node):
-    """A struct variable."""
+    """A declaration of a struct variable."""
 
     struct: Struct
     name: str
@@ -133,10 +133,10 @@ class Memory(Node):
     """An object in memory.
 
     space: "global", "constant", "table" (constant, at program scope), "local" or "private".
-    size: the components of one subgroup.
-    shared: all subgroups have the same address.
-    data: the values, for all subgroups; None where the kernel writes them by a formula.
-    output: what the host reads.
+    size: the number of components of one subgroup.
+    shared: whether all subgroups have the same address.
+    data: the values, for all subgroups; None if the kernel writes them by a formula.
+    output: whether the host reads it.
     """
 
     name: str
@@ -152,7 +152,7 @@ class Memory(Node):
 
 @dataclass
 class DeclareMemory(Node):
-    """An array in local or private memory, filled by a formula."""
+    """A declaration of an array in local or private memory, filled by a formula."""
 
     memory: Memory
 
@@ -266,7 +266,7 @@ class Program(Node):
 
     subgroups: the number of subgroups in a work-group.
     groups: the numbers of work-groups in three dimensions.
-    flat: whether the subgroups of a work-group lie in its first dimension.
+    flat: whether the subgroups of a work-group are all in its first dimension.
     scope: "SUBGROUP" or "WORKGROUP".
     scalars: the kernel's scalar arguments, by name.
     """
@@ -282,13 +282,13 @@ class Program(Node):
 
     @property
     def total(self) -> int:
-        """Return the number of subgroups that interpret the program, or of work-groups for scope WORKGROUP."""
+        """Return the number of subgroups, or for the scope WORKGROUP of work-groups, that are interpreted."""
         count = self.groups[0] * self.groups[1] * self.groups[2]
         return count if self.scope == "WORKGROUP" else count * self.subgroups
 
 
 def children(value: Any) -> Iterator[Node]:
-    """Yield the nodes below a node, a list or a tuple; not those of a node below."""
+    """Yield the direct child nodes of a node, a list or a tuple."""
     if isinstance(value, Node):
         parts = [getattr(value, item.name) for item in fields(value)]
     else:
@@ -301,7 +301,7 @@ def children(value: Any) -> Iterator[Node]:
 
 
 def walk(node: Node, seen: set[int] | None = None) -> Iterator[Node]:
-    """Yield a node and all nodes below, functions once."""
+    """Yield a node and all its descendants; functions occur once."""
     seen = set() if seen is None else seen
     if isinstance(node, Function):
         if id(node) in seen:

@@ -1,7 +1,7 @@
-"""Component types, rounding and value ranges of the matrix fuzzer. Nothing here imports coopmat.
+"""Component types, rounding and value ranges of the matrix fuzzer, without coopmat.
 
-Integers are numpy arrays of their own type, which wrap; floating-point components are arrays of float64 that hold
-values of the component type.
+Integers are numpy arrays of the same type, which wrap. Floating-point components are arrays of float64 that hold values
+of the component type.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Component:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Return numpy's type for values: integers as they are, floating point as float64."""
+        """Return numpy's type for values: the integer type itself, float64 for floating point."""
         if self.floating:
             return np.dtype(np.float64)
         return np.dtype(f"{'i' if self.kind == 'signed' else 'u'}{self.bits // 8}")
@@ -65,11 +65,11 @@ class Component:
 
     @property
     def exact_digits(self) -> int:
-        """Return the digits that sums and products are calculated with before they are rounded."""
+        """Return the significand digits with which sums and products are computed before rounding."""
         return 24 if self.kind == "small" else self.digits
 
     def packed(self) -> int:
-        """Return how many rows the packed layout interleaves."""
+        """Return the number of rows that the packed layout interleaves."""
         return max(1, 32 // self.bits)
 
 
@@ -118,7 +118,7 @@ class MatrixType:
 
 @dataclass(frozen=True)
 class Range:
-    """Bounds of values: all lie in [low, high] and are multiples of 2**-grain."""
+    """Bounds of values: all are in [low, high] and are multiples of 2**-grain."""
 
     low: float
     high: float
@@ -130,11 +130,11 @@ class Range:
         return max(abs(self.low), abs(self.high))
 
     def within(self, other: Range) -> bool:
-        """Return whether every value of this range is one of the other."""
+        """Return whether the other range contains this one."""
         return self.low >= other.low and self.high <= other.high and self.grain <= other.grain
 
     def joined(self, other: Range) -> Range:
-        """Return a range with the values of both."""
+        """Return a range that contains both ranges."""
         return Range(min(self.low, other.low), max(self.high, other.high), max(self.grain, other.grain))
 
     def add(self, other: Range) -> Range:
@@ -157,7 +157,7 @@ def full(component: Component) -> Range:
 
 
 def fits(component: Component, bounds: Range) -> bool:
-    """Return whether a value of these bounds is calculated exactly, before it is rounded to the component type."""
+    """Return whether values with these bounds are exact in the arithmetic type of the component type."""
     if not component.floating:
         return bounds.low >= component.low and bounds.high <= component.high
     return (
@@ -177,7 +177,7 @@ def rounded_range(component: Component, bounds: Range) -> Range:
 
 
 def _round_magnitudes(scaled: Array, negative: Array, mode: str) -> Array:
-    """Round non-negative values to integers; the sign decides about up and down."""
+    """Return non-negative values, rounded to integers; `negative` reverses rounding up and down."""
     down = np.floor(scaled)
     rest = scaled - down
     if mode == "rtz":
@@ -190,7 +190,7 @@ def _round_magnitudes(scaled: Array, negative: Array, mode: str) -> Array:
 
 
 def round_values(component: Component, values: Array, mode: str = "rte", saturate: bool = False) -> Array:
-    """Round float64 values to a floating-point component type."""
+    """Return float64 values, rounded to a floating-point component type."""
     values = np.asarray(values, np.float64)
     if component is DOUBLE:
         return values
@@ -214,7 +214,7 @@ def round_values(component: Component, values: Array, mode: str = "rte", saturat
 def round_to_integers(component: Component, values: Array, mode: str, saturate: bool) -> Array:
     """Convert float64 values to an integer component type."""
     whole = {"rtz": np.trunc, "rte": np.rint, "rtp": np.ceil, "rtn": np.floor}[mode](np.asarray(values, np.float64))
-    # The greatest long is no float64, so numbers from 2**63 on are replaced after the conversion.
+    # float64 cannot represent the greatest long, so numbers from 2**63 on are replaced after the conversion.
     over, under = whole >= component.high + 1, whole < component.low
     if not saturate:
         assert not (over | under).any(), "a conversion out of range"
@@ -251,7 +251,7 @@ def decode(component: Component, stored: Array) -> Array:
 
 
 def encode(component: Component, values: Array) -> Array:
-    """Return components as they lie in memory; the values are values of the type."""
+    """Return the representation of components in memory; `values` are values of the type."""
     if component is BFLOAT16:
         return (np.asarray(values).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
     if component.kind == "small":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Node:
-    """A node of the tree. Nodes are compared by identity where they are replaced."""
+    """A node of the tree, compared by identity, since nodes are replaced in place."""
 
 
 # Scalars. `t` is the type of the value.
@@ -28,7 +28,7 @@ class Scalar(Node):
 
 @dataclass
 class Num(Scalar):
-    """A number; `plain`: written without a cast to its type."""
+    """A number; if `plain`, it is written without a cast to its type."""
 
     value: float
     plain: bool = False
@@ -69,7 +69,7 @@ class Choose(Scalar):
 
 @dataclass
 class Cast(Scalar):
-    """A conversion; `silent`: written without a cast, where C converts alone."""
+    """A conversion; if `silent`, it is written without a cast, since C converts implicitly."""
 
     x: Scalar
     silent: bool = False
@@ -112,10 +112,10 @@ class Member(Scalar):
 
 @dataclass
 class Address(Node):
-    """A place in memory.
+    """A position in memory.
 
-    generic: cast to a pointer without an address space.
-    turn: the number of subgroups further on whose part of local memory it is.
+    generic: whether it is cast to a pointer without an address space.
+    turn: the distance to the subgroup whose part of local memory it is in.
     """
 
     memory: str
@@ -133,7 +133,7 @@ class Pair(Node):
 
 @dataclass
 class Place(Node):
-    """A matrix variable, an element of an array, a member of a struct or what a pointer points to."""
+    """A matrix variable, an element of an array, a member of a struct, or the object of a pointer."""
 
     name: str
     index: Scalar | None = None
@@ -176,7 +176,10 @@ class Ref(Matrix):
 
 @dataclass
 class Load(Matrix):
-    """A load; `vector`: the pointee is a vector of so many components, which the stride counts."""
+    """A load.
+
+    vector: the number of components of a pointee that is a vector, which the stride counts.
+    """
 
     at: Address
     layout: str
@@ -188,7 +191,7 @@ class Load(Matrix):
 
 @dataclass
 class Fill(Matrix):
-    """coop_mat_init."""
+    """A call of coop_mat_init."""
 
     value: Scalar
     cast: bool = True
@@ -196,7 +199,7 @@ class Fill(Matrix):
 
 @dataclass
 class Map(Matrix):
-    """coop_mat_map, or coop_mat_build without matrices."""
+    """A call of coop_mat_map, or of coop_mat_build if there are no matrices."""
 
     matrices: list[Matrix]
     function: Function
@@ -230,7 +233,7 @@ class Apply(Matrix):
 
 @dataclass
 class Convert(Matrix):
-    """A conversion of component type and use; `how` is "" for a cast, or the name's suffix."""
+    """A conversion of component type and use; `how` is "" for a cast, or the builtin's suffix."""
 
     x: Matrix
     how: str
@@ -239,14 +242,14 @@ class Convert(Matrix):
 
 @dataclass
 class Transpose(Matrix):
-    """coop_mat_transpose."""
+    """A call of coop_mat_transpose."""
 
     x: Matrix
 
 
 @dataclass
 class Reduce(Matrix):
-    """coop_mat_reduce by a function or a builtin."""
+    """A call of coop_mat_reduce with a function or a builtin."""
 
     x: Matrix
     how: str
@@ -255,7 +258,7 @@ class Reduce(Matrix):
 
 @dataclass
 class MulAdd(Matrix):
-    """coop_mat_mulAdd; `mask`: None without an operands argument."""
+    """A call of coop_mat_mulAdd; `mask` is None for a call without an operands argument."""
 
     a: Matrix
     b: Matrix

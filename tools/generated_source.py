@@ -1,7 +1,7 @@
 """OpenCL C of any length, for measurements: functions of 20 to 60 lines, and kernels that call them all.
 
-Statements and expressions are drawn from the tables below, so that no two functions are alike; the same length and
-seed give the same text. It compiles without errors and does nothing of use.
+Statements and expressions are drawn from the tables below, so that no two functions are equal. The same length and seed
+give the same text. It compiles without errors, and computes nothing useful.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ typedef struct {
 __constant float table[8] = {0.0f, 0.25f, 0.5f, 1.0f, 2.0f, 4.0f, 8.0f, 16.0f};
 """
 
-#: Type to what an expression of it may be; in braces the type of an operand, or `call` of a function of this type.
+# type -> templates of expressions; in braces is the type of an operand, or `call` for a call of a function of this type
 _EXPRESSIONS = {
     "float": (
         "({float} + {float})",
@@ -99,7 +99,8 @@ _LITERALS = {
     "float4": ("(float4)(0.0f)", "(float4)(1.0f, 2.0f, 3.0f, 4.0f)"),
 }
 _TYPES = tuple(_EXPRESSIONS)
-#: Lines of one statement; NEW declares a variable of the type that follows; an indented `...` is a block of more.
+# The lines of each kind of statement. NEW declares a variable of the type that follows; an indented `...` is replaced
+# by a block.
 _STATEMENTS = (
     ("NEW float = {float};",),
     ("NEW float = {float};",),
@@ -124,7 +125,7 @@ _STATEMENTS = (
     ("switch ({int} & 3) {", "case 0: {", "    ...", "    break;", "}", "default:", "    break;", "}"),
 )
 _HOLE = re.compile(r"\{(float4|float|int|uint|call)\}")
-#: Deepest nesting of blocks, and of expressions.
+# The deepest nesting of blocks, and of expressions.
 _BLOCKS, _OPERANDS = 3, 2
 
 
@@ -133,7 +134,7 @@ class _Writer:
         self.random = random.Random(seed)
         self.counter = 0
         self.lines = _HEADER.splitlines()
-        # Of the functions that are waiting for a kernel to call them: name, result, parameters.
+        # The functions that no kernel calls yet: name, result, parameters.
         self.functions: list[tuple[str, str, list[str]]] = []
         self.scope: list[tuple[str, str]] = []
 
@@ -164,7 +165,7 @@ class _Writer:
         return f"{name}({', '.join([*(self.expression(p, 0) for p in parameters), '&item'])})"
 
     def block(self, count: int, depth: int) -> list[str]:
-        """Statements on exactly `count` lines."""
+        """Write statements on exactly `count` lines."""
         lines: list[str] = []
         known = len(self.scope)
         while len(lines) < count:
@@ -199,7 +200,7 @@ class _Writer:
         return out
 
     def function(self, count: int) -> None:
-        """A function on exactly `count` lines, at least 12."""
+        """Write a function on exactly `count` lines, at least 12."""
         parameters = self.random.choices(_TYPES, k=self.random.randint(1, 4))
         result, name = self.random.choice(_TYPES), self.name("f")
         names = [self.name("p") for _ in parameters]
@@ -218,7 +219,7 @@ class _Writer:
             self.scope.append((name, typ))
 
     def kernel(self, count: int) -> None:
-        """A kernel on exactly `count` lines that calls all the functions since the last one."""
+        """Write a kernel on exactly `count` lines that calls all functions since the last kernel."""
         self.scope = []
         name = self.name("k")
         self.lines += [
@@ -239,12 +240,12 @@ class _Writer:
 
 
 def generate(lines: int, seed: int = 1) -> str:
-    """Text of exactly `lines` lines, at least 100."""
+    """Return a source of exactly `lines` lines, at least 100."""
     writer = _Writer(seed)
     while (room := lines - len(writer.lines)) > 0:
         waiting = len(writer.functions)
         if room < 100 or waiting >= 6:
-            # The last kernel fills what is left.
+            # The last kernel fills the remaining lines.
             writer.kernel(room if room < 100 else writer.random.randint(24, 40))
         else:
             writer.function(writer.random.randint(20, 60))

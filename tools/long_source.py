@@ -1,9 +1,9 @@
-"""OpenCL C of the make of a password cracker's, for measurements: one kernel file whose headers are long.
+"""A long source in the style of a password cracker's kernels, for measurements: one kernel file with long headers.
 
-Headers select by macros what a device and a vector width want, so that half of the tokens are in groups that are not
-taken; they hold large tables of constants, functions of unrolled rounds and functions of long switches, of which the
-kernels reach an eighth; some lines are continued by backslashes. The same seed gives the same text. It compiles
-without errors.
+In the headers, macros select code for a device and a vector width, so that half of the tokens are in groups that are
+skipped. They contain large tables of constants, functions of unrolled rounds, and functions of long switches. The
+kernels reach an eighth of these. Some lines are continued by backslashes. The same seed gives the same text, which
+compiles without errors.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _table(rng: random.Random, number: int) -> list[str]:
 
 
 def _rounds(rng: random.Random, name: str, calls: list[str]) -> Iterator[str]:
-    """A hash: unrolled rounds of macros over sixteen words."""
+    """Yield the lines of a hash function: unrolled rounds of macros on sixteen words."""
     yield f"DECLARATION void {name} (const u32 *w0, const u32 *w1, const u32 *w2, const u32 *w3, u32 *digest)"
     yield "{"
     yield from (f"  u32 {letter} = digest[{at}];" for at, letter in enumerate("abcd"))
@@ -144,7 +144,7 @@ def _rounds(rng: random.Random, name: str, calls: list[str]) -> Iterator[str]:
 
 
 def _switch(rng: random.Random, name: str, calls: list[str]) -> Iterator[str]:
-    """Words moved by an offset that is known late: a case for each."""
+    """Yield the lines of a function that shifts words by a run-time offset, with a case for each offset."""
     yield f"DECLARATION void {name} (u32 *w0, u32 *w1, u32 *w2, u32 *w3, u32 *digest)"
     yield "{"
     yield "  const int offset = (int) (digest[0] & 63);"
@@ -171,7 +171,7 @@ def _switch(rng: random.Random, name: str, calls: list[str]) -> Iterator[str]:
 
 
 def _loops(rng: random.Random, name: str, calls: list[str]) -> Iterator[str]:
-    """A search in a table, by vectors, with records and loops."""
+    """Yield the lines of a function that searches a table, with vectors, structures and loops."""
     yield f"DECLARATION void {name} (const u32 *w0, const u32 *w1, const u32 *w2, const u32 *w3, u32 *digest)"
     yield "{"
     yield "  context_t ctx;"
@@ -209,7 +209,10 @@ def _name(number: int) -> str:
 
 
 def _function(rng: random.Random, number: int, calls: list[str]) -> Iterator[str]:
-    """A function, once as it is compiled and once as another device or width would have it, nested."""
+    """Yield the lines of a function in nested conditionals.
+
+    One group is compiled; the other groups are for another device or vector width, and are skipped.
+    """
     kind = _KINDS[number % len(_KINDS)]
     other = ("IS_CUDA", "IS_METAL", "VECT_SIZE == 16", "defined USE_LDS && VECT_SIZE < 2")[number % 4]
     yield f"#if{'def' if ' ' not in other else ''} {other}"
@@ -228,7 +231,7 @@ def _function(rng: random.Random, number: int, calls: list[str]) -> Iterator[str
 
 
 def _spliced(rng: random.Random, text: str, count: int) -> str:
-    """Continue some lines of a text on the next one, at a blank."""
+    """Return the text with `count` lines continued on the next line by a backslash, at a blank."""
     lines = text.split("\n")
     wanted = [at for at, line in enumerate(lines) if line.startswith("  ") and " = " in line]
     for at in rng.sample(wanted, count):
@@ -237,7 +240,7 @@ def _spliced(rng: random.Random, text: str, count: int) -> str:
 
 
 def files(seed: int = 1) -> dict[str, str]:
-    """Return the texts by name; `MAIN` includes the others."""
+    """Return name -> text; the file `MAIN` includes the others."""
     rng = random.Random(seed)
     tables: list[str] = ['#include "types.h"', ""]
     for number in range(TABLES):
@@ -245,7 +248,8 @@ def files(seed: int = 1) -> dict[str, str]:
             tables += ["#ifdef IS_CUDA", *_table(rng, number), "#elif defined USE_LDS", *_constants(rng, 600), "#else"]
         tables += _table(rng, number)
         tables += ["#endif"] if number % 2 else []
-    # The first ones call each other, and kernels call these; of the others each calls the next, and nothing calls them.
+    # Kernels call the first functions, which call each other. Each of the others calls the next, and no kernel reaches
+    # them.
     functions: list[str] = ['#include "tables.h"', ""]
     for number in reversed(range(FUNCTIONS)):
         calls = [_name(number + KERNELS)] if number + KERNELS < REACHED or number >= REACHED else []
@@ -278,7 +282,7 @@ def files(seed: int = 1) -> dict[str, str]:
 
 
 def write(directory: Path, seed: int = 1) -> Path:
-    """Write the texts into a directory, and return the path of the one to compile."""
+    """Write the texts to a directory, and return the path of the file to compile."""
     for name, text in files(seed).items():
         (directory / name).write_text(text, encoding="utf-8")
     return directory / MAIN

@@ -1,8 +1,8 @@
-"""`tools/matrix-trees`: random trees of matrix operations, which tests/matrix_types/expressions draws, on an OpenCL
-device.
+"""Compare random trees of matrix operations on an OpenCL device with numpy.
 
-Each runs through the device's own OpenCL C compiler or, with --ours, through ours; bit for bit against numpy, or
-within the bound of contraction. What fails is told by its seed.
+tests/matrix_types/expressions draws the trees. Each runs through the device's OpenCL C compiler or, with --ours,
+through ours. Results must be equal bit for bit, or within the bound of contraction. Failures are reported by their
+seed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main(first: int, count: int, batch: int, ours: bool, large: float) -> None:
         for seed in range(start, min(start + batch, first + count)):
             cases.append(draw(Random(seed), large=large))
             cases[-1].label = f"seed {seed}"
-        # Contraction is a matter of a whole module.
+        # A module is contracted as a whole, or not at all.
         for contract in (False, True):
             failed += _batch(found[0], [case for case in cases if case.tree.contract == contract], ours)
         click.echo(f"{min(start + batch, first + count) - first} of {count}, {failed} failed")
@@ -40,7 +40,7 @@ def main(first: int, count: int, batch: int, ours: bool, large: float) -> None:
 
 
 def _batch(device: DeviceInfo, cases: list[Case], ours: bool) -> int:
-    """How many fail; where a program fails as a whole, its trees are tried one by one."""
+    """Return the number of trees that fail; if a whole program fails, its trees are tried one by one."""
     try:
         if cases:
             run(device, cases, ours=ours)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Puts random expressions of matrix types before clang: prints those that one of the two compilers refuses alone.
+"""Compare clang's and our verdict on random expressions of matrix types: print those that only one of them rejects.
 
-Expressions are right and wrong ones of what both have: no clauses, no casts of scalars, no builtins of our own. Known
-differences are left out: clang 19 takes more subscripts than an element has, casts more than it should, divides a
-matrix by a scalar, and compares pointers with integers after a warning.
+The expressions are valid and invalid ones in the common language: no clauses, no casts of scalars, none of our
+builtins. Known differences are left out: clang 19 accepts more subscripts than an element has and more casts than it
+should, divides a matrix by a scalar, and compares pointers with integers with a warning.
 
 Usage: tools/matrix_type_oracle.py [-n EXPRESSIONS] [--seed N] [--clang PROGRAM]
 """
@@ -69,7 +69,7 @@ def expression(rng: random.Random, depth: int) -> str:
 
 
 def clang(program: str, source: str) -> dict[int, str]:
-    """What it finds first in each line."""
+    """Return line -> clang's first error in the line."""
     run = subprocess.run([program, *FLAGS, "-"], input=source, capture_output=True, text=True, check=False)
     found: dict[int, str] = {}
     for line, message in re.findall(r"^<stdin>:(\d+):\d+: error: (.*)$", run.stderr, re.M):

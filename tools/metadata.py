@@ -1,4 +1,4 @@
-"""The part of the package's metadata that is computed: README, with links that work outside of the repository."""
+"""The computed part of the package's metadata: README.md, with links that work outside of the repository."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RELATIVE = re.compile(r"\]\((?![a-z]+:|#)")
 
 
 class Readme(MetadataHookInterface):
-    """README.md as the description of the package."""
+    """A hatchling hook that sets the package's description to README.md."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         source = metadata["urls"]["Source"]

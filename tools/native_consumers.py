@@ -1,11 +1,11 @@
-"""Native modules before a compiler that takes them: every operation of the language, in shapes that its targets have.
+"""Test a compiler that accepts native modules with every operation of the language, in shapes of its targets.
 
 Usage: tools/native-consumers --command 'CMD {device} {file}' [--devices dg2-g10,pvc,bmg-g21] [TEST ...]
 
-The command compiles one module of SPIR-V for one device, says how many matrix instructions came out ("8 dpas", see
---instructions), and ends with status 0 where it took the module. The tests are the conformance runner's, in both of
-its languages, and the kernels that have matrices. Status 1 where that compiler crashes, refuses what it should take, or
-gives fewer matrix instructions than there are multiply-adds.
+The command compiles one module of SPIR-V for one device, prints the number of matrix instructions ("8 dpas", see
+--instructions), and exits with status 0 if it accepts the module. The tests are the conformance runner's, in both of
+its languages, and the kernels that have matrices. The exit status is 1 if that compiler crashes, rejects a module that
+it should accept, or emits fewer matrix instructions than there are multiply-adds.
 """
 
 from __future__ import annotations
@@ -49,14 +49,19 @@ KERNELS = Path(__file__).parents[1] / "kernels"
 SECONDS = 300
 _WRITERS: Mapping[str, type[Writer]] = {"c": CWriter, "spirv": AssemblyWriter}
 _CRASHED = re.compile(r"segmentation fault|internal compiler error|core dumped|assertion|aborted", re.IGNORECASE)
-# Statuses that a shell gives for signals.
+# The exit statuses with which a shell reports signals.
 _SIGNALS = range(129, 160)
 
 
 @dataclass(frozen=True)
 class Target:
-    """A device that the command may be told of: its subgroups, multiply-adds, extensions, and accesses that it lacks,
-    patterns of `accesses`."""
+    """A device name that the command accepts, with the device's properties.
+
+    sub_group_size: in work-items.
+    variants: the names of the multiply-adds, separated by blanks.
+    lacks: patterns of the `accesses` that the device lacks.
+    extensions: the OpenCL extensions.
+    """
 
     sub_group_size: int
     variants: str
@@ -73,7 +78,7 @@ class Target:
 
 
 def _variants(columns: int, more: str) -> str:
-    """Those of one shape that all targets have, with so many columns of the result."""
+    """Return the names of the variants with `columns` columns of the result that all such targets have, and `more`."""
     floats = [f"{m}x{columns}x16.{t}x{t}_f32_f32" for m in (1, 8) for t in ("f16", "bf16")]
     integers = [f"8x{columns}x32.{a}x{b}_s32_s32" for a in ("s8", "u8") for b in ("s8", "u8")]
     words = [*floats, *integers, f"8x{columns}x32.u8xu8_u32_u32", f"8x{columns}x32.s8xs8_s32_s32.sat"]
@@ -111,7 +116,7 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Job:
-    """A module to be made: the test it belongs to, its name, and how."""
+    """A module to be made: its test, its name, the device, and the function that makes the SPIR-V."""
 
     test: str
     name: str
@@ -121,8 +126,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """`status`: "ok"; "lacks", an access that the target is known to lack; "shapes", which the target has not; or what
-    is wrong: "refused", "crash", "instructions" (too few), "error" (ours). `text` says more."""
+    """The result of a job.
+
+    status: "ok"; "lacks" (an access that the target is known to lack); "shapes" (which the target lacks); or a fault:
+    "refused", "crash", "instructions" (too few), "error" (of our compiler).
+    text: details.
+    """
 
     job: Job
     status: str
@@ -132,12 +141,12 @@ class Result:
 GOOD = ("ok", "lacks", "shapes")
 
 
-# --- the modules
+# --- making the modules
 
 
 @dataclass(frozen=True)
 class TargetSetting(Setting):
-    """Places that an operation leaves open are where the target has both the load and the store."""
+    """A setting that by default chooses a layout for which the target has both the load and the store."""
 
     lacks: tuple[str, ...] = ()
 
@@ -160,7 +169,7 @@ class TargetSetting(Setting):
 
 
 def operation_jobs(device: str, options: CompileOptions) -> Iterator[Job]:
-    """Every variant of every operation in both languages, those that SPIR-V cannot say left out."""
+    """Yield a job for every variant of every operation in both languages, except those that SPIR-V lacks."""
     profile = TARGETS[device].profile()
     for operation in OPERATIONS.values():
         for case in operation.cases(profile):
@@ -182,7 +191,7 @@ def _make_operation(options: CompileOptions, mode: str, operation: Operation, se
 
 
 def kernel_jobs(device: str, options: CompileOptions) -> Iterator[Job]:
-    """The kernels with matrices, as their headers compile them."""
+    """Yield a job for every kernel with matrices, with the options of its header."""
     variants = tuple(variant.name for variant in parse_variants(TARGETS[device].variants))
     for path in sorted(KERNELS.glob("*.cl")):
         text = path.read_text(encoding="utf-8")
@@ -198,12 +207,15 @@ def _make_kernel(text: str, options: CompileOptions, name: str) -> bytes:
     return compiler.compile(text, options, name=name).spirv
 
 
-# --- what is in them
+# --- the contents of the modules
 
 
 def accesses(parts: Parts) -> set[str]:
-    """Loads, stores and coordinates of matrices, as "load 8x16.A.16 colm": shape, use, bits of a component, layout.
-    "double", where there are some: a conversion from `ulong` to bfloat16 goes by way of them."""
+    """Return the loads, stores and coordinates of matrices as texts such as "load 8x16.A.16 colm".
+
+    A text has the shape, the use, the bits of a component and the layout. "double" is added if the module uses double:
+    a conversion from `ulong` to bfloat16 does.
+    """
     parts.types.read_matrices({})
     names = {OP["OpCooperativeMatrixLoadKHR"]: ("load", 1), OP["OpCooperativeMatrixStoreKHR"]: ("store", 2)}
     found = {"double"} if parts.pool.find(OP["OpTypeFloat"], (64,)) is not None else set()
@@ -230,7 +242,12 @@ def _code(parts: Parts) -> Iterator[Instruction]:
 
 @dataclass(frozen=True)
 class Consumer:
-    """`instructions` finds the number of matrix instructions in what the command says."""
+    """The compiler that is tested.
+
+    command: the words of the command, with {device} and {file}.
+    instructions: a pattern that finds the number of matrix instructions in the command's output.
+    place: the directory for modules.
+    """
 
     command: Sequence[str]
     instructions: re.Pattern[str]
@@ -270,7 +287,7 @@ class Consumer:
 
 
 def table(results: Sequence[Result], devices: Sequence[str]) -> str:
-    """A line a test: for each device, how many variants came to what."""
+    """Return a table with a line for each test: the number of variants with each status, for each device."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for result in results:
         counts.setdefault((result.job.test, result.job.device), Counter())[result.status] += 1
@@ -284,7 +301,7 @@ def table(results: Sequence[Result], devices: Sequence[str]) -> str:
 
 
 def report(results: Sequence[Result], devices: Sequence[str]) -> int:
-    """Prints it all; the status."""
+    """Print the table, the missing accesses and the faults, and return the exit status."""
     print(table(results, devices))
     for device in devices:
         lacking = {

@@ -1,5 +1,5 @@
-// C = A B in float, written by hand without matrices: what gemm_f32.cl is measured against. The first group index runs
-// along the rows here too.
+// C = A B in float, written by hand without matrices: the baseline for gemm_f32.cl. As there, the first group index
+// selects the rows.
 
 #ifdef VECTORS
 // One work-item computes ROWS x 16 TN components: rows of C as vectors.

@@ -1,10 +1,10 @@
-"""Checks the structure of the package by tools/rooms.toml: `python tools/room_lint.py`.
+"""Check the structure of the package against tools/rooms.toml: `python tools/room_lint.py`.
 
-- Imports between rooms follow the table, and reach behind a room's door (its `__init__`) at most as often as it says.
-  Every import counts, also one inside a function: the direction of knowledge matters, not the time of loading.
-- No room has more lines of code than its budget, nor the rooms that a newcomer reads more than theirs together.
-- No circle of imports has too many files, at run time and with imports under TYPE_CHECKING.
-- No function and no module is too long.
+Imports between rooms follow the table. They reach behind a room's door (its `__init__`) at most as often as the table
+allows. Every import counts, also one inside a function: dependencies matter, not the time of loading.
+No room has more lines of code than its budget, and the rooms that a newcomer reads are within a common budget.
+No circle of imports has too many files, neither at run time nor with the imports under TYPE_CHECKING.
+No function and no module is too long.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_CODE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """An import of a module of the package. `module` is its dotted name without the package's."""
+    """An import of a module of the package; `module` is its dotted name without the package's."""
 
     line: int
     module: str
@@ -43,7 +43,7 @@ class Import:
 
 
 class File:
-    """A module of the package. `name` is its dotted name without the package's, "" for the package's `__init__`."""
+    """A module of the package; `name` is its dotted name without the package's, "" for the package's `__init__`."""
 
     def __init__(self, path: Path, package: Path) -> None:
         self.path = path
@@ -52,12 +52,12 @@ class File:
         self.name = ".".join(parts).removesuffix("__init__").removesuffix(".")
         self.text = path.read_text(encoding="utf-8")
         tree = ast.parse(self.text, str(path))
-        # All statements: nothing else is looked at.
+        # All statements; expressions are not examined.
         self.nodes: list[Any] = [tree, *_statements(tree)]
 
     @cached_property
     def code_lines(self) -> int:
-        """The number of lines with code: without imports, comments, docstrings and blanks."""
+        """The number of lines of code, without imports, comments, docstrings and blank lines."""
         omitted: set[int] = set()
         for node in self.nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -76,7 +76,7 @@ class File:
 
 
 def _statements(node: Any) -> Iterator[ast.stmt]:
-    """Yield the statements below a node, without a walk through expressions."""
+    """Yield the statements below a node, without visiting expressions."""
     for name in ("body", "orelse", "handlers", "finalbody", "cases"):
         for child in getattr(node, name, ()):
             if isinstance(child, ast.stmt):
@@ -98,7 +98,7 @@ class Package:
         self.imports = {file: list(self._imports(file)) for file in self.files}
 
     def room(self, place: Iterable[str]) -> str:
-        """Return the room of a module: the longest name of the table that its path begins with."""
+        """Return the room of a module: the longest name in the table that is a prefix of its path."""
         path = "/".join(place) or "__init__"
         rooms = [name for name in self.rooms if path == name or path.startswith(f"{name}/")]
         return max(rooms, key=len, default=path.partition("/")[0])
@@ -123,7 +123,7 @@ class Package:
         yield from long_parts(self.files, self.limits)
 
     def wrong_imports(self) -> Iterator[str]:
-        """Yield a message for every import that goes the wrong way, and for every door that too many ignore."""
+        """Yield a message for every import that the table does not allow, and for every door bypassed too often."""
         behind: dict[str, list[str]] = {}
         for file in self.files:
             room = self.room(file.place)
@@ -182,14 +182,14 @@ class Package:
                     yield Import(getattr(node, "lineno", 1), self._module(rest), id(node) in for_types)
 
     def _module(self, parts: list[str]) -> str:
-        """Return the longest module whose name these parts begin with."""
+        """Return the longest module name that is a prefix of these parts."""
         while parts and ".".join(parts) not in self.by_name:
             parts = parts[:-1]
         return ".".join(parts)
 
 
 def circles(graph: Mapping[str, set[str]]) -> Iterator[list[str]]:
-    """Yield the names of each circle, sorted."""
+    """Yield the names of the modules in each import cycle, sorted."""
     reach = {name: _reachable(name, graph) for name in graph}
     seen: set[str] = set()
     for name in graph:

@@ -1,7 +1,7 @@
-"""Many threads build and launch different programs with matrices in one process, and compare with numpy.
+"""Build and launch different programs with matrices in many threads of one process, and compare with numpy.
 
 Usage: tools/stress [--threads 32] [--seconds 60]
-Status 0 if every result was right, every thread came to its end, and neither open files nor memory kept growing.
+The exit status is 0 if every result is right, every thread ends, and neither open files nor memory keep growing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ kernel void run(global const T *a, global const T *b, global T *c, T factor)
 }
 """
 ROUTES = ("one", "lanes", "scratch")
-# Growth that counts as flat, once every thread has built this often: a driver keeps memory for each thread that built.
+# The growth that is allowed after every thread has built a few programs: a driver keeps memory for each building
+# thread.
 FILES, MEGABYTES = 8, 150
 WARM = 3
 
@@ -95,7 +96,7 @@ def launch(
 
 
 def usage() -> tuple[int, float]:
-    """Open files, and memory in MB: what is in use, not what the C library keeps for later."""
+    """Return the number of open files, and the memory in use in MB, without what the C library keeps for reuse."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text().split()[1])

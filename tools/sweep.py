@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs every overload of every builtin through this compiler and the device's own, and tells what is unequal.
+"""Compare every overload of every builtin, compiled by this compiler, with the device's own compiler.
 
-Prints counts, the time, the rows that docs/builtins-on-devices.md lists with what was found, and what it does not list
-or no longer should; then the status is 1. The test suite runs a selection (tests/sweep).
+Prints counts, the time, and the findings for rows that docs/builtins-on-devices.md lists. If there are findings that it
+does not list, or rows that it should no longer list, they are printed and the exit status is 1. The test suite runs a
+selection (tests/sweep).
 
-Usage: tools/sweep [--jobs N] [--covering] [PATTERN ...]     (names of builtins; `*` stands for anything)
+Usage: tools/sweep [--jobs N] [--covering] [PATTERN ...]     (names of builtins; `*` matches any text)
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ from scheduling import Finding, Worker, sweep  # noqa: E402
 
 from coopmat.frontend.builtins import Builtin  # noqa: E402
 
-# Rows that one process takes at a time.
+# The number of rows that a process takes at a time.
 SHARE = 8
 
 
 def swept(share: list[Builtin], every: bool) -> tuple[int, list[Finding]]:
-    """All overloads as they are lowered; a covering selection of them after LLVM's O1 pipeline as well."""
+    """Return the number of overloads that were compared, and the findings.
+
+    If `every`, all overloads of the rows are compared, as lowered; else a covering selection. The selection is compared
+    after LLVM's O1 pipeline, too.
+    """
     worker = _workers.pop()
     selection = [identify(o) for row in share for o in covering(row)]
     rest = [identify(o) for row in share for o in overloads_of(row)] if every else []

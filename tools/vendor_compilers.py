@@ -1,22 +1,24 @@
-"""The vendors' matrix instructions before the vendors' compilers: what they make of all that reaches one.
+"""Test the vendors' matrix instructions with the vendors' compilers: count the instructions in the machine code.
 
 Usage: tools/vendor-compilers [--directory DIR] [--ocloc COMMAND] [--devices sm_80,gfx1100,...] [--markdown] [NAME ...]
 
-Each kernel is compiled for each device that has its instructions, and the matrix instructions of the machine code are
-counted:
+Each kernel is compiled for each device that has its instructions:
 
-functions      a call of each function of `coopmat.matrices.instructions` and no loop: exactly that instruction, once
-multiply-adds  OpenCL C of the routes mma, wmma, mfma and dpas, of one multiply-add and no loop: for each product, each
-               choice of types and signs, saturating and not, one of the instruction's shape and one of several: as many
-               of the instruction as the shape needs, and no other
-kernels        those of kernels/ that have matrices, by these routes: some, where there are instructions for their types
+    functions      a call of each function of `coopmat.matrices.instructions`, without a loop: exactly that
+                   instruction, once
+    multiply-adds  OpenCL C of the routes mma, wmma, mfma and dpas, of one multiply-add without a loop: for each
+                   product, each choice of types and signs, saturating and not, one of the instruction's shape and one
+                   of several: as many of the instruction as the shape needs, and no other
+    kernels        those of kernels/ that have matrices, by these routes: at least one instruction, if there are
+                   instructions for their types
 
-Registers are a work-item's (Intel: a thread's); memory is what a work-item has in memory in their place, in bytes.
+The tables have the registers of a work-item (Intel: of a thread), and the bytes of a work-item's data that are in
+memory instead.
 
-NVIDIA: its compiler, assembler and disassembler, which are wheels and are fetched into DIR. Its OpenCL C compiler is a
-part of the driver; functions are compiled as CUDA, by a shim of some lines (sm_80), and all as OpenCL C, by clang
-(sm_80-cl). AMD: clang, which its OpenCL C compiler is. Intel: ocloc. What is not here is left out, with what to
-install. Status 1 where something is not as wanted, 2 where there is no compiler at all.
+NVIDIA: the compiler, assembler and disassembler are wheels, which are fetched into DIR. NVIDIA's OpenCL C compiler is a
+part of the driver, so functions are compiled as CUDA, by a shim of some lines (sm_80), and everything as OpenCL C by
+clang (sm_80-cl). AMD: clang, on which AMD's OpenCL C compiler is based. Intel: ocloc. Missing compilers are left out,
+with a hint on how to install them. The exit status is 1 if a result is wrong, 2 if no compiler is found.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ KINDS: tuple[type[Job], ...] = (Call, MultiplyAdd, Kernel)
 
 
 def selection(compiler: Compiler, devices: Sequence[str], patterns: Sequence[str]) -> list[Job]:
-    """The jobs whose kind, or a word of whose name, is of a pattern; all where there is none."""
+    """Return the jobs of which the kind, the name or a word of the name matches a pattern; all if none is given."""
     places = [device for device in compiler.devices if not devices or device in devices]
     every = (job for device in places for job in jobs(compiler, device))
     return [job for job in every if not patterns or any(_is_of(job, pattern) for pattern in patterns)]
@@ -57,8 +59,7 @@ def line(result: Result) -> str:
 
 
 def summary(results: Sequence[Result]) -> Iterator[list[str]]:
-    """Rows of the table: for each device and each kind of kernels how many are right, what they have of registers at
-    most, and in memory."""
+    """Yield the rows of a table: for each device and kind of job, right results, most registers, and memory."""
     yield ["target", *(head for kind in KINDS for head in (kind.what, "registers", "memory"))]
     for device in dict.fromkeys(result.job.device for result in results):
         row = [device]
@@ -86,7 +87,7 @@ def _memory(codes: Sequence[MachineCode]) -> str:
 
 
 def counts(results: Sequence[Result]) -> Iterator[list[str]]:
-    """Rows of the table of kernels: the instructions in each, by device."""
+    """Yield the rows of a table: for each kernel, the number of matrix instructions on each device."""
     found = {(r.job.name, r.job.device): r for r in results if isinstance(r.job, Kernel)}
     devices = list(dict.fromkeys(device for _, device in found))
     yield ["kernel", *devices]

@@ -1,5 +1,7 @@
-"""What the vendors' compilers are given, and what must come out: a call of each instruction's function, multiply-adds
-of each route's products, and the kernels of this repository.
+"""The kernels for the vendors' compilers, and the matrix instructions that are expected in the machine code.
+
+The kernels are a call of each instruction's function, multiply-adds of each route's products, and the kernels of this
+repository.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ kernel void one_multiply_add(const global {a} *a, const global {b} *b, const glo
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a job: `wrong` says what is, and is empty where all is as wanted."""
+    """The result of a job: the machine code, and a description of the fault, "" if the result is right."""
 
     job: Job
     code: MachineCode | None = None
@@ -53,7 +55,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Job(ABC):
-    """A kernel for a device. `what` names its kind, `name` the kernel."""
+    """A kernel for a device; `what` is its kind, `name` identifies the kernel."""
 
     device: str
     what = ""
@@ -65,11 +67,11 @@ class Job(ABC):
     @property
     @abstractmethod
     def wanted(self) -> str:
-        """The instructions that must come out, in words."""
+        """The expected matrix instructions, as text."""
 
     @abstractmethod
     def machine_code(self, place: Path) -> MachineCode:
-        """Raises Refused, CompileError."""
+        """Return the kernel's machine code; `place` is a directory for files. Raises Refused, CompileError."""
 
     @abstractmethod
     def is_right(self, code: MachineCode) -> bool: ...
@@ -89,7 +91,7 @@ class Job(ABC):
 
 @dataclass(frozen=True)
 class Call(Job):
-    """One call of an instruction's function and no loop: the machine code has exactly that instruction, once."""
+    """A call of an instruction's function without a loop: the machine code must have exactly that instruction, once."""
 
     compiler: Compiler
     row: Instruction
@@ -112,7 +114,10 @@ class Call(Job):
 
 @dataclass(frozen=True)
 class _OfRoute(Job):
-    """A kernel of coop_mat's, which our compiler makes OpenCL C of, for what the device has of a route's products."""
+    """A kernel with cooperative matrices, which our compiler translates to OpenCL C.
+
+    The OpenCL C is for a route, and for the device's instructions of that route.
+    """
 
     compiler: OpenCLCompiler
     route: str
@@ -145,14 +150,14 @@ class _OfRoute(Job):
 
 
 def products(compiler: Compiler, device: str, route: str) -> list[FragmentProduct]:
-    """The products of a route that a device has instructions for."""
+    """Return the products of a route for which a device has instructions."""
     rows = (row for row in STRATEGIES[route].every_product if isinstance(row, FragmentProduct))
     return [row for row in rows if compiler.has(device, row.instructions[0])]
 
 
 @dataclass(frozen=True)
 class MultiplyAdd(_OfRoute):
-    """One multiply-add, and no loop: as many instructions come out as the shape needs."""
+    """A multiply-add without a loop: the machine code must have as many instructions as the shape needs."""
 
     product: FragmentProduct
     variant: Variant
@@ -197,7 +202,7 @@ class MultiplyAdd(_OfRoute):
 
 @dataclass(frozen=True)
 class Kernel(_OfRoute):
-    """A run of a kernel of this repository: it has matrix instructions where there are some for its types."""
+    """A run of a kernel of this repository: it must have matrix instructions if there are any for its types."""
 
     file: Path
     run: Run
@@ -225,7 +230,7 @@ class Kernel(_OfRoute):
 
 
 def jobs(compiler: Compiler, device: str) -> Iterator[Job]:
-    """All jobs for a device."""
+    """Yield all jobs for a device."""
     rows = (row for row in INSTRUCTIONS.values() if row.family in compiler.families)
     yield from (Call(device, compiler, row) for row in rows if compiler.has(device, row))
     if not isinstance(compiler, OpenCLCompiler):
@@ -238,7 +243,7 @@ def jobs(compiler: Compiler, device: str) -> Iterator[Job]:
 
 
 def _variants(row: FragmentProduct) -> Iterator[Variant]:
-    """Those of several instructions, and those of one."""
+    """Yield variants of one instruction's shape, and variants of several instructions."""
     yield from row.variants()
     yield from row.variants(3, 2, 3)
 

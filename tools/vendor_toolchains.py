@@ -1,8 +1,7 @@
-"""The vendors' compilers: what makes machine code of OpenCL C, and reads the matrix instructions in it, the registers
-and what lies in memory in their place.
+"""The vendors' compilers: they compile OpenCL C to machine code, whose matrix instructions and registers are counted.
 
-NVIDIA's and AMD's drivers link a library that clang has not got here: `_NVIDIA_LIBRARY` and `_AMD_LIBRARY` are the few
-functions of it that our texts call. Any other is an error, as a call that nobody answers.
+NVIDIA's and AMD's drivers link a library that this clang lacks. `_NVIDIA_LIBRARY` and `_AMD_LIBRARY` define those
+functions of it that our texts call. Any other is an error, as an unresolved call.
 """
 
 from __future__ import annotations
@@ -23,24 +22,28 @@ from pathlib import Path
 from coopmat.devices import DeviceInfo, from_key_values
 from coopmat.matrices.instructions import DPAS, Instruction
 
-# The releases of CUDA 13, whose names have no number, and which know compute capability 7.5.
+# The wheels of CUDA 13, whose names have no version suffix, and which support compute capability 7.5.
 WHEELS = tuple(f"nvidia-cuda-{part}==13.*" for part in ("nvrtc", "nvcc", "cuobjdump", "nvdisasm"))
 SECONDS = 300
 CLANG = "clang-19"
 
 
 class Missing(LookupError):
-    """A compiler is not here; the text says how it comes."""
+    """Raised if a compiler is not installed; the text is a hint on how to install it."""
 
 
 class Refused(ValueError):
-    """A compiler does not take a kernel; the text is what it says."""
+    """Raised if a compiler rejects a kernel; the text is the compiler's output."""
 
 
 @dataclass(frozen=True)
 class MachineCode:
-    """The machine code of a kernel: its matrix instructions in order; the registers of a work-item (on Intel: of a
-    thread); the bytes of a work-item that lie in memory, spilled or because they were never in registers."""
+    """The machine code of a kernel.
+
+    instructions: the names of the matrix instructions, in order.
+    registers: the registers of a work-item (on Intel: of a thread).
+    memory: the bytes of a work-item's data that are in memory instead of registers, spilled or not.
+    """
 
     instructions: tuple[str, ...]
     registers: int
@@ -48,31 +51,37 @@ class MachineCode:
 
 
 class Compiler(ABC):
-    """A vendor's compiler: of which families, for which devices."""
+    """A vendor's compiler, with the families of instructions and the devices that it supports."""
 
     families: tuple[str, ...]
     devices: tuple[str, ...]
 
     @abstractmethod
     def prepare(self) -> None:
-        """Raises Missing."""
+        """Fetch or find the compiler. Raises Missing."""
 
     @abstractmethod
     def has(self, device: str, row: Instruction) -> bool: ...
 
     @abstractmethod
     def instruction(self, device: str, row: Instruction) -> str:
-        """The instruction as the machine code's text has it."""
+        """Return the name of the instruction in the text of the machine code."""
 
     @abstractmethod
     def one_call(self, device: str, row: Instruction, text: str, place: Path) -> MachineCode:
-        """The machine code of a kernel that calls the instruction's function, which `text` defines, once. Raises
-        Refused."""
+        """Return the machine code of a kernel with one call of the instruction's function.
+
+        `text` defines the function, `place` is a directory for files. Raises Refused.
+        """
 
 
 class OpenCLCompiler(Compiler):
-    """One that takes kernels in OpenCL C. `platform`, `language` and `extensions` are what its devices say of
-    themselves: the version that they take where nobody asks for another, and what our texts may ask for."""
+    """A compiler that accepts kernels in OpenCL C.
+
+    platform: the platform name that its devices report.
+    language: the default version of OpenCL C.
+    extensions: the extensions that its devices report, as far as our texts use them.
+    """
 
     platform: str
     language: str
@@ -80,7 +89,7 @@ class OpenCLCompiler(Compiler):
 
     @abstractmethod
     def compile(self, device: str, text: str, options: Sequence[str], place: Path) -> MachineCode:
-        """The machine code of the only kernel of a text. Raises Refused."""
+        """Return the machine code of the only kernel in a text. Raises Refused."""
 
     def info(self, device: str) -> DeviceInfo:
         told = {"TYPE": "GPU", "NAME": device, "EXTENSIONS": self.extensions}
@@ -91,7 +100,7 @@ class OpenCLCompiler(Compiler):
 
 
 def run(*words: str | Path, environment: dict[str, str] | None = None) -> str:
-    """What a command prints. Raises Refused."""
+    """Return the output of a command. Raises Refused."""
     environment = {**os.environ, **(environment or {})}
     try:
         done = subprocess.run(
@@ -115,13 +124,13 @@ def parameters(row: Instruction, space: str = "global ") -> str:
 
 
 def program(row: Instruction, text: str, lane: str, attributes: str = "") -> str:
-    """The family's text and a kernel of one call, in OpenCL C."""
+    """Return OpenCL C: the family's text, and a kernel with one call."""
     body = f"    const size_t lane = {lane};\n    c[lane] = {row.name}(a[lane], b[lane], c[lane]);"
     return f"{text}\n{attributes}kernel void one_call({parameters(row)})\n{{\n{body}\n}}\n"
 
 
 def assembly(text: str, target: str, options: Sequence[str], place: Path) -> str:
-    """The assembly text that clang makes of OpenCL C."""
+    """Return the assembly text to which clang compiles OpenCL C."""
     file, out = place / "kernel.cl", place / "kernel.s"
     file.write_text(text, encoding="utf-8")
     usual = ["-nogpulib", "-w", "-Xclang", "-finclude-default-header", "-O3", "-S"]
@@ -130,7 +139,7 @@ def assembly(text: str, target: str, options: Sequence[str], place: Path) -> str
 
 
 def number(pattern: str, text: str) -> int:
-    """The number that the pattern finds, 0 where it finds none."""
+    """Return the number that the pattern finds, 0 if it does not match."""
     match = re.search(pattern, text)
     return int(match[1]) if match else 0
 
@@ -142,7 +151,7 @@ _UNITS = {"f16": "HMMA", "bf16": "HMMA", "tf32": "HMMA", "f64": "DMMA", "s8": "I
 
 
 class Nvidia(Compiler):
-    """PTX becomes machine code by ptxas, whose text is nvdisasm's."""
+    """A compiler whose PTX is translated to machine code by ptxas, and disassembled by nvdisasm."""
 
     families = ("mma",)
 
@@ -167,7 +176,7 @@ class Nvidia(Compiler):
         return device >= row.devices[0]
 
     def instruction(self, device: str, row: Instruction) -> str:
-        """Such as HMMA.16816.F32: the shape's digits, then the types that are not the unit's own."""
+        """Return a name such as HMMA.16816.F32: the shape's digits, then the types that the unit does not imply."""
         unit = _UNITS.get(row.a, "QMMA")
         types = [row.c.upper()] if unit in ("HMMA", "QMMA") else []
         if unit in ("IMMA", "QMMA"):
@@ -186,7 +195,7 @@ class Nvidia(Compiler):
         return MachineCode(tuple(re.findall(r"\b[A-Z]+MMA[.\w]*", text)), number(r"\bREG:(\d+)", use), memory)
 
 
-# The text of mma.cl is CUDA, too, but for these: C++ overloads without being asked.
+# A shim for mma.cl, which is valid CUDA, too, except for these differences: C++ overloads need no attribute.
 _SHIM = """
 #define inline __inline__ __device__
 #define overloadable
@@ -196,7 +205,7 @@ typedef unsigned long ulong;
 
 
 class NvidiaCuda(Nvidia):
-    """nvrtc makes PTX of CUDA."""
+    """A compiler of CUDA: nvrtc makes PTX."""
 
     devices = ("sm_75", "sm_80", "sm_89")
 
@@ -213,7 +222,7 @@ class NvidiaCuda(Nvidia):
         nvrtc, made = self._nvrtc, ctypes.c_void_p()
         nvrtc.nvrtcCreateProgram(ctypes.byref(made), text.encode(), b"kernel.cu", 0, None, None)
         try:
-            # Warnings would come before what is wrong.
+            # Without this, warnings would precede the error.
             words = f"--gpu-architecture={device.replace('sm', 'compute')}", "--disable-warnings"
             options = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
             if nvrtc.nvrtcCompileProgram(made, len(words), options):
@@ -231,7 +240,7 @@ def _bytes(size_of: ctypes._NamedFuncPointer, fill: ctypes._NamedFuncPointer, pr
     return out.value
 
 
-# What both libraries have, as calls of clang's own.
+# The functions that both libraries define, by clang's builtins.
 _LIBRARY = """
 #define DEFINED __attribute__((overloadable, always_inline))
 #define ADD_SAT(T) T DEFINED add_sat(T x, T y) { return __builtin_elementwise_add_sat(x, y); }
@@ -265,7 +274,7 @@ float DEFINED exp2(float x) { return __nvvm_ex2_approx_f(x); }
 
 
 class NvidiaByClang(Nvidia, OpenCLCompiler):
-    """clang makes PTX of OpenCL C: NVIDIA's own compiler of it is in its driver."""
+    """A compiler of OpenCL C: clang makes PTX, since NVIDIA's own compiler is part of its driver."""
 
     devices = ("sm_75-cl", "sm_80-cl", "sm_89-cl")
     platform = "NVIDIA CUDA"
@@ -280,7 +289,7 @@ class NvidiaByClang(Nvidia, OpenCLCompiler):
         return self.compile(device, program(row, text, "__nvvm_read_ptx_sreg_tid_x()"), ["-cl-std=CL1.2"], place)
 
     def compile(self, device: str, text: str, options: Sequence[str], place: Path) -> MachineCode:
-        # PTX 8.4 is the first that has the 8-bit floats on sm_89.
+        # The 8-bit floats on sm_89 need PTX 8.4 or newer.
         processor = ["-target-cpu", device.removesuffix("-cl"), "-target-feature", "+ptx84"]
         words = [*options, *(word for option in processor for word in ("-Xclang", option))]
         ptx = assembly(text + _NVIDIA_LIBRARY, "nvptx64-nvidia-nvcl", words, place)
@@ -323,7 +332,7 @@ double DEFINED sub_group_broadcast(double x, uint lane) { return as_double(sub_g
 
 
 class Amd(OpenCLCompiler):
-    """clang, which AMD's own compiler is, makes assembly of OpenCL C."""
+    """A compiler of OpenCL C: clang, on which AMD's compiler is based, makes assembly."""
 
     families = ("wmma", "mfma")
     devices = ("gfx1100", "gfx1200", "gfx908", "gfx90a", "gfx942")
@@ -346,7 +355,7 @@ class Amd(OpenCLCompiler):
             return f"{head}_{_AMD_TYPES[row.a]}_{_AMD_TYPES[row.b]}"
         if row.family == "wmma" or device == "gfx942":
             return f"{head}_{_AMD_TYPES[row.a]}"
-        # Twice the k of the instruction that CDNA1 has for bfloat16.
+        # CDNA1's instructions for bfloat16 have half the k; the later ones have the suffix _1k.
         twice = row.a == "bf16" and row.a_registers.count == 2
         return f"{head}{_AMD_TYPES[row.a]}{'_1k' if twice else ''}"
 
@@ -358,7 +367,7 @@ class Amd(OpenCLCompiler):
         if calls := re.findall(r"\b(_Z\w+)@(?:got|rel|gotpc)\w*@lo", made):
             raise Refused(f"nobody has {', '.join(sorted(set(calls)))}")
         found = re.findall(r"\b(v_(?:wmma|mfma)_\w+)[^\n]*?( neg_lo:\[[\d,]+\])?$", made, re.MULTILINE)
-        # Of CDNA both kinds of vector registers, those of accumulators too, are in this number.
+        # On CDNA, this number includes both kinds of vector registers, also those of accumulators.
         registers = number(r"\.vgpr_count:\s+(\d+)", made)
         return MachineCode(tuple(map("".join, found)), registers, number(r"\.private_segment_fixed_size: (\d+)", made))
 
@@ -371,7 +380,7 @@ _DPAS = re.compile(r"^\s+(dpasw?\.\w+) \((\d+)\|\w+\)" + r"\s+(\w+)[.\d]*:(\w+)"
 
 
 class Intel(OpenCLCompiler):
-    """ocloc makes machine code of OpenCL C, and dumps its text."""
+    """A compiler of OpenCL C: ocloc makes machine code, and disassembles it."""
 
     families = ("dpas",)
     devices = ("dg2-g10", "pvc", "bmg-g21")
@@ -389,7 +398,7 @@ class Intel(OpenCLCompiler):
         return row.lanes == (8 if device.startswith("dg2") else 16)
 
     def instruction(self, device: str, row: Instruction) -> str:
-        """Such as `dpas.8x4 (16) f f b ub`: the result's type, the accumulator's, B's, A's."""
+        """Return a name such as `dpas.8x4 (16) f f b ub`, with the types of the result, the accumulator, B and A."""
         types = [_INTEL_TYPES[t] for t in (row.c, row.c, row.b, row.a)]
         return f"dpas.8x{row.m} ({row.lanes}) {' '.join(types)}"
 
@@ -416,8 +425,11 @@ class Intel(OpenCLCompiler):
 
 
 def _counts(operands: Sequence[str]) -> bool:
-    """Whether a dpas is of the kernel. The compiler puts others before some on DG2, of one register that nobody reads:
-    no product has A and B in the place of its result."""
+    """Return whether a dpas is one of the kernel's.
+
+    On DG2, the compiler inserts others before some, with one register, whose result is unused. They have A and B in the
+    place of the result, as no product has.
+    """
     result, _, sum_, _, b, _, a, _ = operands
     return not (sum_ == "null" and result == b == a)
 

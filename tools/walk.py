@@ -1,9 +1,9 @@
-"""Compiles a kernel and lists the files of coopmat/ whose functions run meanwhile, in the order it enters them.
+"""Compile a kernel, and list the files of coopmat/ whose functions run, in the order in which they are entered.
 
-Modules of tables, whose functions only look rows up, are listed apart; what runs while a module is imported does not
-count. What LLVM's process does is done in this one.
+Modules of tables, whose functions only look up rows, are listed separately. Code that runs while a module is imported
+does not count. The work of LLVM's process is done in this process.
 
-Usage: tools/dev walk FILE [OPTION...]     (the options of the file's first run, where it has one, come first)
+Usage: tools/dev walk FILE [OPTION...]     (the options of the file's first run, if any, come first)
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from coopmat.runtime.runheader import parse_header
 from coopmat.spirv import emit, emitter
 
 PACKAGE = Path(compiler.__file__).resolve().parents[1]
-# Rows, and functions that choose among them.
+# Modules with tables of rows, and functions that select rows.
 TABLES = ("frontend/builtins/", "frontend/types.py", "frontend/words.py", "warning_options/", "matrices/variants.py",
           "features.py", "frontend/foreign_names.py", "spirv/instructions.py")  # fmt: skip
 
 
 class _SameProcess(emit._Emitter):
-    """LLVM's process, in this one: it is asked once, which LLVM allows."""
+    """An emitter that runs LLVM in this process, once: a second emission in one process is not supported."""
 
     def request(self, request: Any, text: bytes) -> tuple[Any, list[bytes]]:
         llvm.initialize_all_targets()
@@ -38,7 +38,7 @@ class _SameProcess(emit._Emitter):
 
 
 def walked(path: Path, options: list[str]) -> dict[str, list[str]]:
-    """By file, its functions that ran, in order."""
+    """Compile a kernel, and return file -> names of its functions that ran, in order."""
     found: dict[str, dict[str, None]] = {}
 
     importing: list[FrameType] = []
@@ -67,7 +67,7 @@ def walked(path: Path, options: list[str]) -> dict[str, list[str]]:
 
 
 def lines(files: dict[str, list[str]]) -> Iterator[str]:
-    """What is printed: each file with the first functions of it that ran."""
+    """Yield the lines of the report: each file with its first functions that ran."""
     tables = [name for name in files if name.startswith(TABLES)]
     walk = [name for name in files if name not in tables]
     for name in walk:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Puts the cases of tests/support/warning_cases.py before clang: prints where it warns otherwise than the table says.
+"""Compare clang's warnings for tests/support/warning_cases.py with our table, and print the differences.
 
-Compared are the lines of each warning, and whether it is on by default and with each group. What is printed is to be
-judged: some names are our own, and OpenCL C makes clang leave out a few (shift counts, which the language defines).
+It compares the lines of each warning, and whether the warning is on by default and with each group. The output must be
+judged by a reader: some names are our own, and clang omits a few warnings in OpenCL C (shift counts, which the language
+defines).
 
 Usage: PYTHONPATH=tests/support python tools/warning_oracle.py [CLANG]     (clang 19 was used)
 """
@@ -27,7 +28,7 @@ GROUPS = ("all", "extra", "conversion", "pedantic")
 
 
 def warned(case: Case, *options: str, positive: bool) -> list[int]:
-    """The lines where clang gives the case's warning, or finds an error."""
+    """Return the lines where clang reports the case's warning, or an error."""
     program = sys.argv[1] if len(sys.argv) > 1 else "clang-19"
     source = HALF + case.source(positive).replace("§", "")
     run = subprocess.run([program, *FLAGS, *options, "-"], input=source, capture_output=True, text=True, check=False)

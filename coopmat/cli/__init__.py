@@ -1,4 +1,4 @@
-"""The `coopmat` command: one thin module for each subcommand, imported on demand."""
+"""The `coopmat` command: one module for each subcommand, imported when the subcommand is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command group, and the conversion of any error to an exit status."""
+"""The group of all subcommands, and the conversion of errors to exit statuses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .report import Reporter
 from .response_files import expand
 from .status import ExitStatus, run_guarded
 
-# Command: (module, what it does). The modules are imported when the command is used.
+# command -> (module, summary). A module is imported when its command is used.
 COMMANDS = {
     "cache": ("coopmat.cli.cache", "Show how large the cache of builds is, or empty it."),
     "cluster": ("coopmat.cli.cluster", "Start a worker of a cluster, or list its devices."),
@@ -29,7 +29,7 @@ COMMANDS = {
 
 
 class _Commands(click.Group):
-    """A group that imports a command's module only to run it."""
+    """A command group that imports the module of a command only when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -55,7 +55,7 @@ def group() -> None:
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line (default: the process's) to its exit status."""
+    """Run one command line (default: the process's arguments) and return its exit status."""
     return run_guarded(lambda: _invoke(arguments), Reporter().show_error)
 
 
@@ -76,5 +76,5 @@ def _invoke(arguments: Sequence[str] | None) -> int:
 
 
 def main() -> None:
-    """The entry point of the `coopmat` program."""
+    """Run the process's command line and end the process: the entry point of the program `coopmat`."""
     sys.exit(run_command())

@@ -1,7 +1,7 @@
-"""The arguments of `coopmat compile`, read as clang reads its own.
+"""The parser of the arguments of `coopmat compile`, with clang's conventions.
 
-This module has the flags for inputs and outputs; every other argument that starts with `-` is passed to
-`CompileOptions.from_arguments`, which has the compiler's flags and refuses the rest.
+This module has the flags for inputs and outputs. Every other argument that starts with `-` is passed to
+`CompileOptions.from_arguments`, which has the compiler's flags and rejects unknown ones.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from .report import FORMATS
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """An `Invocation` is the meaning of the arguments of `coopmat compile`; `options` are the compiler's own flags,
-    unread."""
+    """The parsed arguments of `coopmat compile`.
+
+    options: the arguments for the compiler, not parsed yet.
+
+    `FLAGS` documents the other fields.
+    """
 
     inputs: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -54,7 +58,14 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag: the field that it `sets`, its value if it takes none (`constant`), the values it allows (`choices`)."""
+    """A flag of `coopmat compile`.
+
+    names: the spellings.
+    sets: the field of `Invocation` that the flag sets.
+    metavar: the name of the value in the help, "" if the flag takes no value.
+    constant: the value that is set if the flag takes none.
+    choices: the allowed values, empty if all are allowed.
+    """
 
     names: tuple[str, ...]
     sets: str
@@ -103,21 +114,21 @@ FLAGS: tuple[Flag, ...] = (
     Flag(("-h", "--help"), "help", "Show this text.", constant=True),
 )
 
-# The compiler's flags that may take their value from the next argument.
+# The compiler's flags whose value may be the next argument.
 COMPILER_FLAGS_WITH_VALUE = frozenset(flag.spelling.rstrip("=") for flag in options.FLAGS if flag.form == "separate")
-# Behind a flag they are no value: `--matrices --help` asks what it takes.
+# These are never the value of the flag before them: `--matrices --help` prints the help.
 _ASKING_FOR_HELP = (["-h"], ["--help"])
 _REPEATABLE = frozenset({"inputs", "print_after", "dependency_targets"})
 
 
 def parse_arguments(arguments: Sequence[str]) -> Invocation:
-    """Read the arguments. Raises UsageError for a missing or wrong value."""
+    """Parse the arguments of `coopmat compile`. Raises UsageError for a missing or wrong value."""
     result = Invocation()
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
         if argument == "--":
-            # With --source, what follows are the test suite's build options; otherwise file names.
+            # After `--` there are file names; with --source, the conformance suite passes build options there.
             if result.inputs:
                 return replace(result, options=(*result.options, *rest))
             return replace(result, inputs=tuple(rest))
@@ -134,10 +145,12 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
 
 
 def compile_options(arguments: Sequence[str], others: Sequence[str], *, separate: bool = False) -> CompileOptions:
-    """Read the compiler's own flags; `others` are the command's, as suggestions for a misspelled one. `separate`: the
-    program is compiled to be linked with others. Raises UsageError.
+    """Parse the compiler's flags, and return the options. Raises UsageError.
 
-    Read them before the inputs are counted: the value of a misspelled flag is among these.
+    others: the command's flags, which are suggested for a misspelled flag.
+    separate: whether the program is compiled to be linked with others.
+
+    Callers must do this before they count the inputs: the value of a misspelled flag is taken for an input.
     """
     try:
         return replace(CompileOptions.from_arguments(arguments), separate=separate)
@@ -163,7 +176,7 @@ def _match(argument: str, rest: list[str]) -> tuple[Flag, Any] | None:
 
 
 def escape(name: str) -> str:
-    """Escape a file name for a make rule."""
+    """Escape the characters of a file name that are special in a make rule."""
     return name.replace("$", "$$").replace(" ", "\\ ").replace("#", "\\#")
 
 

@@ -1,7 +1,8 @@
-"""`coopmat compile --batch FILE`: many sources, in several processes, or on the machines of a cluster.
+"""`coopmat compile --batch FILE`: compile many sources, in several processes or on the machines of a cluster.
 
-An entry is what one `coopmat compile` is, in the batch file's directory. Its source and what that includes are read
-here, and travel with it; its outputs and findings come back, and are what a compilation by itself makes.
+An entry of the batch file corresponds to one call of `coopmat compile` in the file's directory. This process reads the
+source and its includes and sends them to a worker. The worker returns the outputs and the diagnostics, which equal
+those of a separate compilation.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .progress import Bar, progress
 from .status import ExitStatus
 
 _KEYS = {"source", "options", "output"}
-# The most entries of a unit, and the units that each process gets at least.
+# The largest number of entries in a unit of work, and the least number of units for each process.
 _MOST, _EACH = 16, 8
 _INCLUDE = re.compile(r"(?:#|%:)[ \t]*include\b[ \t]*(?:[\"<]([^\">\n]+)[\">])?")
 _HAS_INCLUDE = "__has_include"
@@ -38,7 +39,13 @@ _HAS_INCLUDE = "__has_include"
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a batch: its arguments as `coopmat compile` has them, and the files that it reads, by their names."""
+    """An entry of a batch.
+
+    name: the name of the source.
+    arguments: the arguments of `coopmat compile`.
+    files: file name -> contents of all files that the compilation reads.
+    color: whether diagnostics are printed in colour.
+    """
 
     name: str
     arguments: tuple[str, ...]
@@ -48,7 +55,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What became of an entry: its exit status, what it printed, and the contents of its outputs."""
+    """The result of an entry.
+
+    status: the exit status.
+    text: the diagnostics as printed.
+    outputs: file name -> contents.
+    """
 
     status: int
     text: str
@@ -59,7 +71,7 @@ class Compiled:
 
 
 def compile_entries(entries: Sequence[Entry]) -> list[Compiled]:
-    """Compile entries, each as by itself."""
+    """Compile each of the entries like a separate call of `coopmat compile`, and return the results."""
     return [_compiled(entry) for entry in entries]
 
 
@@ -75,10 +87,13 @@ def _compiled(entry: Entry) -> Compiled:
 
 
 def run(invocation: Invocation, arguments: Sequence[str]) -> int:
-    """Compile what the file of --batch names, and return the worst exit status. Raises UsageError, OSError."""
+    """Compile the entries of the file of --batch, and return the worst exit status. Raises UsageError, OSError.
+
+    `arguments` are those of the whole command; all except the batch's own flags apply to every entry.
+    """
     assert invocation.batch is not None
     if invocation.inputs:
-        raise UsageError("--batch has its sources in the file; there is no room for others")
+        raise UsageError("input files cannot be combined with --batch, whose file lists the sources")
     if not invocation.jobs.isdecimal() or not 0 < int(invocation.jobs) <= 1024:
         raise UsageError(f"-j takes a number of processes, not '{invocation.jobs}'")
     batch = Path(invocation.batch)
@@ -95,7 +110,7 @@ def run(invocation: Invocation, arguments: Sequence[str]) -> int:
 
 
 def _without(arguments: Sequence[str], names: tuple[str, ...]) -> list[str]:
-    """Return the arguments but for these flags and their values."""
+    """Return the arguments without the flags in `names` and their values."""
     kept: list[str] = []
     rest = list(arguments)
     while rest:
@@ -108,7 +123,7 @@ def _without(arguments: Sequence[str], names: tuple[str, ...]) -> list[str]:
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """Read a list of entries in TOML or JSON, each with a source. Raises UsageError, OSError."""
+    """Return the entries of a batch file in TOML or JSON, each a table with a source. Raises UsageError, OSError."""
     data = path.read_bytes()
     try:
         document = json.loads(data) if path.suffix == ".json" else _toml(data)
@@ -134,17 +149,19 @@ def _check_row(row: object, name: str) -> None:
     if not isinstance(row, dict) or not isinstance(row.get("source"), str) or not row["source"]:
         raise UsageError(f"{name} has no source")
     if unknown := sorted(set(row) - _KEYS):
-        raise UsageError(f"{name} has {', '.join(map(str, unknown))}; it can have {', '.join(sorted(_KEYS))}")
+        raise UsageError(f"{name}: unknown keys {', '.join(map(str, unknown))} (allowed: {', '.join(sorted(_KEYS))})")
     options = row.get("options", [])
     if not isinstance(options, str) and not (isinstance(options, list) and all(isinstance(w, str) for w in options)):
-        raise UsageError(f"{name}: options are a text, or a list of them")
+        raise UsageError(f"{name}: 'options' must be a string or a list of strings")
     if not isinstance(row.get("output", ""), str):
-        raise UsageError(f"{name}: the output is a text")
+        raise UsageError(f"{name}: 'output' must be a string")
 
 
 def _checked(rows: Sequence[Mapping[str, Any]], common: Sequence[str], color: bool) -> list[Entry]:
-    """Return the entries, with their files. Raises UsageError for arguments that are none, and for outputs of the same
-    name."""
+    """Return the entries of a batch with the files that they read.
+
+    Raises UsageError for wrong arguments, and for two outputs, or an output and a source, with the same name.
+    """
     entries: list[Entry] = []
     owners: dict[str, str] = {}
     sources = {os.path.normpath(row["source"]) for row in rows}
@@ -154,7 +171,7 @@ def _checked(rows: Sequence[Mapping[str, Any]], common: Sequence[str], color: bo
         output = ["-o", row["output"]] if "output" in row else []
         arguments = (*common, *words, *output, "--", source)
         try:
-            # By themselves, so that none takes a source for its value.
+            # Parse these alone first, so that no flag takes the source as its value.
             _refuse(parse_arguments((*common, *words)), source)
             invocation, parsed, outputs = outputs_of(arguments)
         except UsageError as error:
@@ -171,13 +188,16 @@ def _checked(rows: Sequence[Mapping[str, Any]], common: Sequence[str], color: bo
 
 def _refuse(options: Invocation, source: str) -> None:
     if options.inputs or source == "-":
-        raise UsageError("an entry has one source, which is a file")
+        raise UsageError("an entry must have exactly one source, which must be a file")
     if options.verbose or options.dry or options.help or options.version:
-        raise UsageError("a batch takes no -v, -###, --help and --version")
+        raise UsageError("-v, -###, --help and --version cannot be combined with --batch")
 
 
 def _files(invocation: Invocation, options: CompileOptions) -> dict[str, bytes]:
-    """Return the files that an entry reads, by their names. One that cannot be read is the compiler's to tell of."""
+    """Return name -> contents of the files that an entry reads.
+
+    A file that cannot be read is left out: the compiler reports it.
+    """
     files: dict[str, bytes] = {}
     names = [invocation.inputs[0], *([invocation.device_info] if invocation.device_info else [])]
     for name in names:
@@ -190,14 +210,17 @@ def _files(invocation: Invocation, options: CompileOptions) -> dict[str, bytes]:
 
 
 def _collect(name: str, files: dict[str, bytes], directories: tuple[str, ...]) -> bool:
-    """Add what a file includes, in whatever group it stands; False where only the preprocessor knows the names."""
+    """Add the files that `name` includes to `files`, also those in groups that conditionals skip.
+
+    Return False if only the preprocessor can determine the names: those of macros, or in __has_include.
+    """
     text = files.get(os.path.normpath(name), b"").decode(errors="replace")
     if _HAS_INCLUDE in text:
         return False
     for match in _INCLUDE.finditer(text):
         if match[1] is None:
             return False
-        for folder in (os.path.dirname(name), *directories):  # noqa: PTH120 - the name shown is the one searched
+        for folder in (os.path.dirname(name), *directories):  # noqa: PTH120 - the name that is searched and printed
             path = os.path.normpath(os.path.join(folder, match[1]))  # noqa: PTH118
             if path in files:
                 break
@@ -225,7 +248,7 @@ def _collect_by_preprocessor(invocation: Invocation, options: CompileOptions, fi
 
 
 class _Run:
-    """A run of a batch: results are written as they arrive, and findings printed in the order of the entries."""
+    """A run of a batch: results are written as they arrive, and diagnostics are printed in the order of the entries."""
 
     def __init__(self, entries: Sequence[Entry], invocation: Invocation) -> None:
         self._entries = entries
@@ -255,14 +278,14 @@ class _Run:
         return max([status, *(result.status for result in self._results.values())])
 
     def _groups(self) -> list[list[int]]:
-        """Return the entries' numbers, in units that last seconds, and some for each process."""
+        """Return the entries' numbers, in units of work that last seconds, with several units for each process."""
         workers = self._jobs if self._cluster is None else 8
         size = max(1, min(_MOST, len(self._entries) // (_EACH * workers)))
         numbers = list(range(len(self._entries)))
         return [numbers[at : at + size] for at in range(0, len(numbers), size)]
 
     def _compile(self, engine: Any, groups: Sequence[Sequence[int]]) -> None:
-        """Compile the groups. Of one that its process died of, each entry is compiled by itself."""
+        """Compile the groups. If the process of a group dies, each of its entries is compiled alone."""
         again: list[list[int]] = []
 
         def done(number: int, result: object) -> None:
@@ -286,7 +309,7 @@ class _Run:
             except OSError as error:
                 text = f"coopmat: error: {error.filename}: {error.strerror}\n"
                 result = Compiled(ExitStatus.INPUT, result.text + text, {})
-        # What is written need not be kept.
+        # The outputs are written; keep only the status and the text.
         self._results[number] = Compiled(result.status, result.text, {})
         while (shown := self._results.get(self._shown)) is not None:
             sys.stderr.write(shown.text)

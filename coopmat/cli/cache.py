@@ -1,4 +1,4 @@
-"""`coopmat cache`: the contents of the cache on disk, and its removal."""
+"""`coopmat cache`: show the contents of the cache on disk, or remove them."""
 
 from __future__ import annotations
 

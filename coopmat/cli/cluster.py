@@ -1,4 +1,4 @@
-"""`coopmat cluster`: machines that work together by dask.distributed."""
+"""`coopmat cluster`: start a worker of a dask.distributed cluster, or list the devices of all workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`coopmat compile`: one source in, one or more kinds of output out."""
+"""`coopmat compile`: translate each source to one or more kinds of output."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ class Kind:
     """A kind of output.
 
     suffix: the suffix of its files.
-    content: the function that makes it of a module.
-    beginnings: what its files begin with, so that files of others are recognised. The first is written, unless
-    `content` begins with one.
+    content: the function that makes the contents from a module.
+    beginnings: byte strings with which files of this kind begin. They distinguish such files from the user's. The first
+    is written before the content, unless the content begins with one of them.
+    binary: whether the content is not text.
     """
 
     suffix: str
@@ -48,7 +49,7 @@ class Kind:
     binary: bool = False
 
     def file(self, module: Module) -> bytes:
-        """Return what a file of this kind contains."""
+        """Return the contents of a file of this kind."""
         content = self.content(module)
         return content if content.startswith(self.beginnings) else self.beginnings[0] + content
 
@@ -77,7 +78,7 @@ STAGES: dict[str, Callable[[Module], str]] = {
 
 
 class _RawCommand(click.Command):
-    """A command that passes its arguments on unchanged: click would read `-Wno-foo` letter by letter."""
+    """A command that passes on its arguments unchanged: click would split `-Wno-foo` into letters."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.params = {"arguments": list(args)}
@@ -124,7 +125,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _check_several(each: Sequence[Invocation], kinds: list[str], options: CompileOptions) -> None:
-    """Raise UsageError if several inputs would have one output, or standard input is read twice."""
+    """Raise UsageError if several inputs would have the same output, or if standard input would be read twice."""
     for flag, value in (("-o", each[0].output), ("-MF", each[0].dependency_file)):
         if value is not None:
             raise UsageError(f"{flag} names one file, and there are {len(each)} inputs")
@@ -140,19 +141,22 @@ def _check_several(each: Sequence[Invocation], kinds: list[str], options: Compil
 
 
 def _options(invocation: Invocation) -> CompileOptions:
-    """Return the compiler's options; for a device that is named, without a route, those of the device's route."""
+    """Return the compiler's options.
+
+    If --device names a device and no flag names a route, the route is `auto`, the device's.
+    """
     names = [name for flag in FLAGS for name in flag.names]
     options = compile_options(invocation.options, names, separate=invocation.object)
     names_route = any(word.partition("=")[0] == "--matrices" for word in invocation.options)
     return options if names_route or invocation.device is None else replace(options, matrices="auto")
 
 
-# Clang's words for kinds of output; with several the first in this order decides.
+# clang's flag -> kind of output. If there are several flags, the first in this order decides.
 _KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm"}
 
 
 def _kinds(invocation: Invocation, matrices: str) -> list[str]:
-    """Return the kinds to write, checked against the other flags."""
+    """Return the kinds of output to write. Raises UsageError if they contradict other flags."""
     words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly}
     word = next((word for word, is_there in words.items() if is_there), None)
     if word is not None and invocation.emit:
@@ -190,7 +194,7 @@ def _compile(
     if any(kind in outputs for kind in ("spv", "spvasm", "header")):
         from coopmat.spirv import emit
 
-        # Its process loads LLVM while this one reads the source.
+        # The emitter process loads LLVM while this process reads the source.
         emit.start()
     device = _device(invocation, options)
     if device is not None:
@@ -213,7 +217,7 @@ def _compile(
             module = compile_resolved(source, options, device, name=title, language=language)
     if device is not None and options.variants is None and not (shallow or invocation.syntax_only):
         _warn_of_unchecked_shapes(module, device)
-    # Everything is made before anything is written.
+    # Make all contents before any file is written.
     contents = _contents(invocation, module, outputs)
     for stage in invocation.print_after:
         sys.stderr.write(f"// after {stage}\n{STAGES[stage](module)}\n")
@@ -225,7 +229,7 @@ def _compile(
 
 
 def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | None:
-    """Return the device to compile for, if any: named, from a file, or the default one if `auto` needs one."""
+    """Return the device to compile for: by name, from a file, or the default one if the route is `auto`; else None."""
     if invocation.device_info is None and invocation.device is None and options.matrices != "auto":
         return None
     from coopmat.devices import from_key_values, select
@@ -240,12 +244,16 @@ def _warn_of_unchecked_shapes(module: Module, device: DeviceInfo) -> None:
     if module.matrices == "native" and native:
         names = ", ".join(native)
         module.warn(
-            "unchecked-shapes", f"{device.label} does not say which matrices it has: those of {names} are not checked"
+            "unchecked-shapes",
+            f"{device.label} does not report which matrices it has: those of {names} are not checked",
         )
 
 
 def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[str, str]:
-    """Return a map from kind to file name, `-` for standard output. Dependencies are the kind "d"."""
+    """Return kind -> file name of the outputs, `-` for standard output; the kind "d" is the dependency file.
+
+    Raises UsageError if outputs collide with each other, with the input, or with files that coopmat did not write.
+    """
     name = invocation.inputs[0]
     if invocation.syntax_only:
         if not invocation.dependencies:
@@ -259,7 +267,7 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
     else:
         outputs = {kind: invocation.output or _default_output(name, KINDS[kind].suffix, matrices) for kind in kinds}
         if len(outputs) > 1 and stem is None:
-            raise UsageError("several kinds from standard input have no file names")
+            raise UsageError("several kinds of output need an input file, from whose name theirs are derived")
     if invocation.dependencies == "also":
         first = next(iter(outputs.values()))
         if first == "-" and invocation.dependency_file is None:
@@ -280,7 +288,7 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
 
 
 def _keep_others(path: Path, beginnings: tuple[bytes, ...]) -> None:
-    """Raise UsageError if an output that no option names would overwrite a file that begins with none of these."""
+    """Raise UsageError if an output without a name from an option would overwrite a file that is not of its kind."""
     try:
         with path.open("rb") as file:
             beginning = file.read(max(map(len, beginnings)))
@@ -291,8 +299,10 @@ def _keep_others(path: Path, beginnings: tuple[bytes, ...]) -> None:
 
 
 def _default_output(name: str, suffix: str, matrices: str) -> str:
-    """Return the input's name with the kind's suffix; if that is the input's own, the route of the matrices precedes
-    it."""
+    """Return the input's name with the kind's suffix.
+
+    If the input has the same suffix, the route of the matrices is inserted before it.
+    """
     path = Path(name)
     if name == "-":
         return name
@@ -323,7 +333,7 @@ def _dependency_rule(invocation: Invocation, module: Module, outputs: dict[str, 
     name = invocation.inputs[0]
     files = dict.fromkeys(file for file in [name, *module.dependencies] if file not in ("-", STANDARD_INPUT))
     rule = f"{_targets(invocation, outputs)} {' '.join(escape(file) for file in files)}\n"
-    # Without rules of their own, headers that are removed later would make make fail.
+    # With a rule for each header, make does not fail if a header is removed later.
     phony = [f"{escape(file)}:\n" for file in files if invocation.phony_targets and file != name]
     return "".join([rule, *phony])
 
@@ -350,8 +360,11 @@ def _help() -> str:
 
 
 def compile_one(arguments: Sequence[str], write: Write, color: bool) -> int:
-    """Compile one entry of a batch, and return its exit status. Findings go to standard error, outputs to `write`.
-    Raises UsageError for arguments that are none."""
+    """Compile one entry of a batch, and return its exit status.
+
+    Diagnostics are printed to standard error; outputs (file name -> contents) are passed to `write`. Raises UsageError
+    for wrong arguments.
+    """
     invocation = parse_arguments(arguments)
     options = _options(invocation)
     kinds = _kinds(invocation, options.matrices)
@@ -360,7 +373,10 @@ def compile_one(arguments: Sequence[str], write: Write, color: bool) -> int:
 
 
 def outputs_of(arguments: Sequence[str]) -> tuple[Invocation, CompileOptions, dict[str, str]]:
-    """Return the meaning of an entry's arguments, with the files that it writes. Raises UsageError."""
+    """Return an entry's parsed arguments, the compiler's options, and kind -> file name of the outputs.
+
+    Raises UsageError.
+    """
     invocation = parse_arguments(arguments)
     options = _options(invocation)
     return invocation, options, _outputs(invocation, _kinds(invocation, options.matrices), options.matrices)

@@ -1,4 +1,4 @@
-"""`coopmat cts`: the conformance tests of cooperative matrices on a device."""
+"""`coopmat cts`: run the conformance tests of cooperative matrices on a device."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Render = Callable[[Results, Settings], str]
 
-# Upstream's environment variables: the file for the results, and the choice of a few variants.
+# Upstream's environment variables: the file for the results, and the selection of a few variants.
 _RESULTS, _WIMPY = "CL_CONFORMANCE_RESULTS_FILENAME", "CL_WIMPY_MODE"
 
 
@@ -107,7 +107,10 @@ def command(**options: Any) -> int:
 
 
 def _compare(a: str, b: str, json_file: str | None) -> int:
-    """Print a table of the differences; the status is that of a failing run if B has a failure that A lacks."""
+    """Print a table of the differences between two reports, and return INPUT if B has a failure that A lacks.
+
+    `json_file` is the file for the differences as JSON, which replace the table if it is "-".
+    """
     from coopmat.cts.report.differences import compare, render, render_json
     from coopmat.cts.report.read import read
 
@@ -134,7 +137,7 @@ def _on_cluster(options: Mapping[str, Any]) -> int:
 
 
 def settings_for(device: DeviceInfo, options: Mapping[str, Any]) -> Settings:
-    """Return the settings from the options and the environment."""
+    """Return the settings of a run, from the command's options and the environment."""
     from coopmat.cts.schedule import Settings
     from coopmat.devices import route_for
 
@@ -166,7 +169,7 @@ def _on_local_cluster(options: Mapping[str, Any], device: DeviceInfo) -> int:
 
 
 def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], place: Place | None = None) -> int:
-    """List or run the tests that the options select, write the reports, and return the exit status."""
+    """List or run the selected tests, write the reports, and return the exit status."""
     from coopmat.cts.report.read import read
     from coopmat.cts.report.text import TextReport
     from coopmat.cts.run import run
@@ -175,7 +178,7 @@ def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], 
         return _list(settings, device, options)
     reports = _reports(options)
     resume = read(options["resume"]) if options["resume"] else None
-    # A report on standard output has it alone.
+    # If a report is written to standard output, the text goes to standard error.
     stream = sys.stderr if "-" in reports else sys.stdout
     on_terminal = stream.isatty()
     text = TextReport(settings, 2 if place else options["jobs"], partial(click.echo, file=stream), on_terminal)
@@ -184,7 +187,7 @@ def conduct(settings: Settings, device: DeviceInfo, options: Mapping[str, Any], 
         text.begin(planned)
         bar.begin(planned)
 
-    # The lines of the variants, with their count, are progress enough on a terminal.
+    # On a terminal, the lines of the variants contain a count, so that no progress bar is needed.
     with progress(not on_terminal) as bar:
 
         def done(outcome: Outcome) -> None:
@@ -227,8 +230,10 @@ def _list(settings: Settings, device: DeviceInfo, options: Mapping[str, Any]) ->
 
 
 def _reports(options: Mapping[str, Any]) -> dict[str, Render]:
-    """Return the renderer of each file. Raises OSError if a file cannot be written, before a run instead of at its
-    end."""
+    """Return file name -> renderer for the requested reports.
+
+    Raises OSError if a file cannot be written, so that a run does not fail at its end.
+    """
     from coopmat.cts.report import html, json, junit
 
     renderers: tuple[tuple[str | None, Render], ...] = (
@@ -244,20 +249,20 @@ def _reports(options: Mapping[str, Any]) -> dict[str, Render]:
     reports = {name: render for name, render in renderers if name}
     for name in reports:
         if name != "-" and not Path(name).absolute().parent.is_dir():
-            raise FileNotFoundError(2, "there is no directory for it", name)
+            raise FileNotFoundError(2, "its directory does not exist", name)
         if Path(name).is_dir():
             raise IsADirectoryError(21, "is a directory", name)
     return reports
 
 
 def _folder(html_file: str | None) -> Path:
-    """Return the directory of the page; for standard output, the current one."""
+    """Return the directory of the HTML page, or the working directory for standard output."""
     return Path(html_file).absolute().parent if html_file and html_file != "-" else Path.cwd()
 
 
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Ignore a second Ctrl-C, so that the reports are written."""
+    """Ignore Ctrl-C inside the context, so that a second one does not keep the reports from being written."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

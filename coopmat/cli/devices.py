@@ -1,4 +1,4 @@
-"""`coopmat devices`: every OpenCL device, and its route for a program with matrices."""
+"""`coopmat devices`: list every OpenCL device, and its route for a program with matrices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from coopmat.runtime.variants import variants_on_unit
 
 from .status import ExitStatus
 
-# Multiply-adds that the text names.
+# The number of multiply-adds that the text lists.
 _SHOWN = 6
 
 
@@ -42,7 +42,7 @@ def command(as_json: bool, probe: bool) -> int:
     devices = list_devices()
     if probe:
         _probe(devices)
-    health.build_failures(devices)  # all at once, where it is not known yet
+    health.build_failures(devices)  # check all devices at once, so that the next queries are answered from the cache
     devices = by_preference(devices)
     if as_json:
         click.echo(json.dumps([as_dict(device) for device in devices], indent=2))
@@ -58,7 +58,10 @@ def command(as_json: bool, probe: bool) -> int:
 
 
 def _probe(devices: list[DeviceInfo]) -> None:
-    """Try each multiply-add in a process of its own; the correct ones are recorded, and listed from then on."""
+    """Run each unreported multiply-add in a child process.
+
+    Those with correct results are recorded, and listed from then on.
+    """
     from coopmat.runtime import instruction_probe, native_probe
 
     for device in devices:
@@ -70,8 +73,11 @@ def _probe(devices: list[DeviceInfo]) -> None:
 
 
 def as_dict(device: DeviceInfo) -> dict[str, object]:
-    """Return everything known of a device, in the form of the JSON output; sizes in work-items and bytes. `builds` is
-    whether it builds an empty kernel, `build_failure` the reason why it does not."""
+    """Return all properties of a device, in the form of the JSON output; sizes are in work-items or bytes.
+
+    builds: whether the device builds an empty kernel.
+    build_failure: the reason if it does not, else None.
+    """
     route, failure = route_for(device), health.build_failure(device)
     return {
         "index": device.index,
@@ -100,11 +106,17 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
 
 
 def _matrices(device: DeviceInfo) -> dict[str, object]:
-    """Return the device's support of matrices. `native_variants` is None if the device has them but does not report
-    which, and so are the bytes of which pointers and strides must be multiples; `proven_variants` are unreported ones
-    that were correct when `--probe` tried them. `unit_variants` are what the device's matrix instructions multiply by
-    the route `unit`, in the instructions' shapes. The lowerings take every type and shape, at any multiple of the
-    component: alignment and multiple are 1."""
+    """Return the device's support of matrices, as a part of the JSON output.
+
+    native_variants: the multiply-adds that the device reports; None if it supports matrices and does not report which.
+    proven_variants: unreported multiply-adds whose results were correct when `--probe` ran them.
+    unit_variants: the multiply-adds that the device's matrix instructions implement by the route `unit`, in the
+    instructions' shapes.
+    lowerings: the lowered routes that the device can have.
+    pointer_alignment, stride_multiple: the required alignment and multiple of native matrices in bytes, None if the
+    device does not report them. Without native matrices they are 1, since lowerings take every type and shape at any
+    multiple of the component.
+    """
     native = COOPERATIVE_MATRIX in device.extensions
     return {
         "native_variants": (_names(device) if native else []),
@@ -150,20 +162,23 @@ def _rows(device: DeviceInfo) -> dict[str, str]:
 
 
 def _describe_sizes(device: DeviceInfo) -> str:
-    """Describe the subgroup sizes; if the device does not report them, those of a kernel that ran on it."""
+    """Return the subgroup sizes as text.
+
+    If the device does not report them, they are those of a kernel that ran on the device.
+    """
     if not device.sub_groups:
         return "none"
     sizes = ", ".join(map(str, sub_group_sizes(device)))
     if device.sub_group_sizes:
         return sizes
-    return f"{sizes} (not told; as a kernel has them)" if sizes else "not told"
+    return f"{sizes} (not reported; measured by a kernel)" if sizes else "not reported"
 
 
 def _describe_matrices(device: DeviceInfo) -> str:
     support = _matrices(device)
     native = _describe_native(device) if COOPERATIVE_MATRIX in device.extensions else "none"
     if proven := _proven(device):
-        native = f"not told of, but right when tried: {', '.join(proven)}"
+        native = f"not reported, but correct when tested: {', '.join(proven)}"
     lowerings = support["lowerings"]
     every = (
         f"every variant by --matrices {' or '.join(lowerings)}" if isinstance(lowerings, list) and lowerings else "none"
@@ -172,14 +187,13 @@ def _describe_matrices(device: DeviceInfo) -> str:
 
 
 def _describe_unit(device: DeviceInfo) -> str:
-    """Describe what matrix instructions multiply: shapes of which a multiply-add's is a multiple, and component
-    types."""
+    """Return the multiply-adds of the device's matrix instructions as text: shapes and component types."""
     route = unit_for(device)
     if not route:
         return "its own matrices" if COOPERATIVE_MATRIX in device.extensions else "none known"
     on_unit = variants_on_unit(device, asks=False)
     if not on_unit:
-        return f"by --matrices {route}, if it is right: that is not known before the first use, or --probe"
+        return f"by --matrices {route}, if it computes correctly, which the first use or --probe tests"
     shapes: dict[tuple[object, ...], tuple[list[str], list[str], list[str]]] = {}
     for variant in on_unit:
         key = variant.m, variant.n, variant.k, variant.a.kind, variant.a.bits
@@ -195,7 +209,7 @@ def _describe_unit(device: DeviceInfo) -> str:
 def _describe_native(device: DeviceInfo) -> str:
     names = _names(device)
     if names is None:
-        return "some; the device does not say which ones"
+        return "some; the device does not report which"
     more = [f"{len(names) - _SHOWN} more (see --json)"] if len(names) > _SHOWN else []
     listed = ", ".join([*names[:_SHOWN], *more]) or "none at all"
     limits = (("pointers", device.pointer_alignment), ("strides", device.stride_multiple))
@@ -210,7 +224,7 @@ def _print_table(devices: list[DeviceInfo]) -> None:
 
     console = Console()
     for device in devices:
-        # A row for each fact: where a value takes several lines, the labels below it move down too.
+        # One row for each property: if a value takes several lines, the labels below it move down too.
         table = Table(show_header=False, title=escape(device.label), title_justify="left", title_style="bold")
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")

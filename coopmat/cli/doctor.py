@@ -1,4 +1,4 @@
-"""`coopmat doctor`: what is installed, what is missing, and the command that repairs it."""
+"""`coopmat doctor`: report the installed and the missing parts, and the command that repairs each."""
 
 from __future__ import annotations
 
@@ -23,8 +23,13 @@ _POCL_WHEEL = "pocl-binary-distribution"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the doctor's report; `remedy` is the command that repairs what is not `ok`, `trouble` the word for
-    it, `needed` whether nothing compiles or runs without it."""
+    """One line of the doctor's report.
+
+    what: the part that was checked.
+    remedy: the command that repairs the part if it is not `ok`, "" if there is none.
+    trouble: the word for a part that is not `ok`.
+    needed: whether the doctor's exit status is 1 if the part is not `ok`.
+    """
 
     what: str
     ok: bool
@@ -51,12 +56,12 @@ def command(install: str | None) -> int:
         indent = f"\n{'':{width + 10}}"
         click.echo(f"{'ok' if item.ok else item.trouble:7} {item.what:{width}}  {item.text.replace(chr(10), indent)}")
         if not item.ok and item.remedy:
-            click.echo(f"        {'':{width}} mend it with: {item.remedy}")
+            click.echo(f"        {'':{width}} fix it with: {item.remedy}")
     return ExitStatus.DONE if all(item.ok or not item.needed for item in results) else ExitStatus.INPUT
 
 
 def findings() -> Iterator[Finding]:
-    """Yield every check, in the order of their dependencies."""
+    """Yield the results of all checks; a check follows those on which it depends."""
     yield Finding("python", True, f"{platform.python_version()} on {platform.platform()} ({sys.executable})")
     for check in (_packages, _spirv_tools, _devices):
         yield from check()
@@ -74,11 +79,11 @@ def _spirv_tools() -> Iterator[Finding]:
     tools = find_tools()
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named and (tools is None or not tools.is_of(Path(named))):
-        text = f"{named} has no spirv-val that knows SPV_KHR_cooperative_matrix, and is passed over"
+        text = f"{named} has no spirv-val that supports SPV_KHR_cooperative_matrix, and is ignored"
         yield Finding(ENVIRONMENT_VARIABLE, False, text, trouble="IGNORED", needed=False)
     if tools is None:
         text = (
-            "no spirv-val that knows SPV_KHR_cooperative_matrix: native modules and SPIR-V as input need it,"
+            "no spirv-val that supports SPV_KHR_cooperative_matrix: native modules and SPIR-V as input need it,"
             "\nlowered modules are not validated"
         )
         yield Finding("spirv-tools", False, text, ToolsMissing.remedy)
@@ -102,8 +107,7 @@ def _devices() -> Iterator[Finding]:
 
 
 def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
-    """Check the health of devices anew, without the cached answers: the user of the doctor may have repaired
-    something."""
+    """Yield the health of each device, checked without the cached answers: the user may have repaired something."""
     from coopmat.devices import health, route_for
     from coopmat.devices.environment import INSTALL_COMMAND
 
@@ -119,8 +123,10 @@ def _health(devices: list[DeviceInfo]) -> Iterator[Finding]:
 
 
 def _remedy(device: DeviceInfo) -> str:
-    """Return a remedy for a device. The LLVM in PoCL's wheel has no name for processors newer than itself, and no
-    setting gives it one."""
+    """Return the command that repairs a device, "" if none is known.
+
+    The LLVM in PoCL's wheel does not know processors newer than itself, and no setting changes that.
+    """
     is_wheel = device.platform == "Portable Computing Language" and device.driver.startswith("3.0")
     if not is_wheel or _version(_POCL_WHEEL) is None:
         return ""

@@ -1,4 +1,4 @@
-"""Reading inputs and writing outputs, each whole or not at all."""
+"""Reading inputs and writing outputs, each completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ STANDARD_INPUT = "<stdin>"
 
 
 def read_source(name: str) -> bytes:
-    """Return the bytes of a source file, or of standard input for `-`. Raises OSError; budgets.Exceeded for one that is
-    too large, which is not read to its end."""
+    """Return the bytes of a source file, or of standard input for the name `-`.
+
+    Raises OSError. Raises budgets.Exceeded for a source that is too large, without reading the rest.
+    """
     most = budgets.limit("source-bytes")
     data = sys.stdin.buffer.read(most + 1) if name == "-" else file_table.read(name, most)
     if data is None or len(data) > most:
@@ -25,10 +27,10 @@ def read_source(name: str) -> bytes:
 
 
 def write_outputs(outputs: Mapping[str, bytes]) -> None:
-    """Write every output; `-` is standard output.
+    """Write every output: file name -> contents; `-` is standard output.
 
-    Files are written beside their place and moved there once all of them are complete. Raises OSError; then no output
-    has been changed, unless a move itself failed.
+    Files are written under a temporary name, and renamed once all of them are complete. Raises OSError. In that case no
+    output has been changed, unless a renaming failed.
     """
     temporaries: list[tuple[str, Path]] = []
     try:
@@ -38,7 +40,7 @@ def write_outputs(outputs: Mapping[str, bytes]) -> None:
                 temporaries.append((_write_beside(path, data), path))
         while temporaries:
             temporary, path = temporaries[0]
-            os.replace(temporary, path)  # noqa: PTH105 - a name from mkstemp
+            os.replace(temporary, path)  # noqa: PTH105 - a string from mkstemp
             del temporaries[0]
     finally:
         for temporary, _ in temporaries:
@@ -53,7 +55,7 @@ def write_outputs(outputs: Mapping[str, bytes]) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Return whether a path is a device or a pipe, which is written to, not replaced."""
+    """Return whether a path is a device or a pipe, which is written to instead of being replaced."""
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -1,4 +1,4 @@
-"""`--emit header`: a module as a C header, for programs that contain their kernels."""
+"""`--emit header`: a module as a C header, for programs that embed their kernels."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _BYTES_IN_LINE = 16
 
 
 def header(module: Module) -> str:
-    """Return a header with the SPIR-V as an array of bytes and the sizes of each kernel as macros.
+    """Return a C header with the SPIR-V as an array of bytes, and the sizes of each kernel as macros.
 
-    Sizes are those of clGetKernelSubGroupInfo and clGetKernelWorkGroupInfo: 0 if the kernel leaves them to the device.
+    The sizes are those of clGetKernelSubGroupInfo and clGetKernelWorkGroupInfo, in work-items: 0 if the device chooses.
     """
     name = re.sub(r"\W", "_", Path(module.name).stem.strip("<>"), flags=re.ASCII)
     name = f"_{name}" if name[:1].isdigit() else name

@@ -1,4 +1,4 @@
-"""`coopmat layer`: cooperative matrices for programs that know nothing of coopmat, in any language."""
+"""`coopmat layer`: cooperative matrices for unmodified programs in any language."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(program: str, arguments: tuple[str, ...]) -> int:
     variables = library.environment(_found())
     path = shutil.which(program)
     if path is None:
-        raise click.UsageError(f"there is no program {program}")
+        raise click.UsageError(f"program not found: {program}")
     if fault := library.loader_fault(Path(path)):
         click.echo(f"warning: {fault}", err=True)
     os.execve(path, [program, *arguments], {**os.environ, **variables})
@@ -80,7 +80,7 @@ def status(as_json: bool) -> int:
     """
     found = library.find()
     path = found.path if found else library.default_path()
-    faults = list(found.faults) if found else ["it was not made: run `coopmat layer build`"]
+    faults = list(found.faults) if found else ["the library was not built: run `coopmat layer build`"]
     if as_json:
         click.echo(json.dumps({"library": str(path), "built": found is not None, "faults": faults}, indent=2))
     else:

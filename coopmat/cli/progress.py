@@ -1,4 +1,4 @@
-"""A bar on standard error, for what takes long: how much is done, the rate, the time that remains."""
+"""A progress bar on standard error for long operations: the count, the rate, and the remaining time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Bar:
-    """A `Bar` counts what is done, of a total that is told when it is known; without a display it only counts."""
+    """A counter of finished items, shown as a progress bar if `display` is not None; `begin` sets the total."""
 
     def __init__(self, display: Any = None) -> None:
         self._display = display
@@ -32,7 +32,7 @@ class Bar:
 
 @contextlib.contextmanager
 def progress(is_shown: bool = True) -> Iterator[Bar]:
-    """Show a bar while this lasts, if standard error is a terminal."""
+    """Show a progress bar inside the context, if standard error is a terminal and `is_shown` is true."""
     if not is_shown or not sys.stderr.isatty():
         yield Bar()
         return

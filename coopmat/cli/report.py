@@ -16,15 +16,19 @@ FORMATS = ("text", "json", "sarif")
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """A `Reporter` shows diagnostics. `color` None: only if standard error is a terminal and NO_COLOR is not set.
-    `document` collects them if they are to be one document; None: they are shown at once."""
+    """A printer of diagnostics on standard error.
+
+    format: one of FORMATS.
+    color: whether to print in colour; None means only if standard error is a terminal and NO_COLOR is not set.
+    document: the list that collects diagnostics for one document; None if diagnostics are printed at once.
+    """
 
     format: str = "text"
     color: bool | None = None
     document: list[Diagnostic] | None = None
 
     def holding(self) -> Reporter:
-        """Return a reporter for several inputs: json and sarif are one document, which `finish` prints."""
+        """Return a reporter for several inputs; for json and sarif it collects one document, which `finish` prints."""
         return self if self.format == "text" else replace(self, document=[])
 
     def finish(self) -> None:
@@ -32,19 +36,19 @@ class Reporter:
             replace(self, document=None).show(self.document)
 
     def show(self, items: Iterable[Diagnostic], sources: SourceMap | None = None) -> None:
-        """Print diagnostics; json and sarif print their (empty) document even for none."""
+        """Print diagnostics, or add them to the document. In json and sarif, an empty list is printed, too."""
         if self.document is not None:
             self.document.extend(items)
             return
         text = self._rendered(list(items), sources)
         if text:
-            # A name or a source line may hold what the terminal's encoding does not.
+            # A file name or a source line may contain characters that the terminal's encoding lacks.
             encoding = sys.stderr.encoding or "utf-8"
             sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
             sys.stderr.flush()
 
     def show_error(self, error: Exception) -> int:
-        """Print an error and return its exit status."""
+        """Print the diagnostics of an error, and return its exit status."""
         items, sources, status = findings(error)
         self.show(items, sources)
         return status

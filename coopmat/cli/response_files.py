@@ -1,4 +1,4 @@
-"""`@FILE` on a command line: the arguments in that file, as compilers read them."""
+"""Response files: `@FILE` on a command line is replaced by the arguments in the file, as compilers do."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from coopmat.options import UsageError
 
 
 def expand(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments, with those in response files in the place of `@FILE`.
+    """Return the arguments, in which each `@FILE` is replaced by the arguments in the file.
 
-    The arguments in a file are separated by white space and quoted as in a shell; they may name further files, relative
-    to the working directory. An argument whose file does not exist is unchanged. Raises UsageError for a file whose
-    contents are no arguments, or that includes itself.
+    The arguments in a file are separated by white space and quoted as in a shell. They may name further files, relative
+    to the working directory. If the file does not exist, the argument is unchanged. Raises UsageError for a file that
+    contains no arguments (an open quotation mark, or no text), is too large, or includes itself.
     """
     return [word for argument in arguments for word in _words(argument, ())]
 
@@ -26,12 +26,12 @@ def _words(argument: str, within: tuple[Path, ...]) -> Iterator[str]:
         yield argument
         return
     if path.resolve() in within:
-        raise UsageError(f"the response file {path} holds itself")
+        raise UsageError(f"the response file {path} includes itself")
     if path.stat().st_size > budgets.limit("source-bytes"):
         raise UsageError(f"the response file {path} is larger than {budgets.phrase('source-bytes')}")
     try:
         words = shlex.split(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # an open quotation mark, or no text at all
-        raise UsageError(f"the response file {path} holds no arguments: {error}") from None
+    except ValueError as error:  # an open quotation mark, or no text
+        raise UsageError(f"the response file {path} cannot be read as arguments: {error}") from None
     for word in words:
         yield from _words(word, (*within, path.resolve()))

@@ -1,4 +1,4 @@
-"""`coopmat run`: compile a kernel file, run it on a device, check the results."""
+"""`coopmat run`: compile a kernel file, launch its kernels on a device, and check the results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _CommandLine:
-    """The meaning of the options for the runs; `sources` holds their texts, for messages."""
+    """The options of `coopmat run` that change the runs of the header.
+
+    arguments: NAME=FILE.npy or NAME=TYPE[SHAPE]:FILL.
+    symbols: name -> value of --set.
+    arrays: argument -> array, loaded from a .npy file.
+    sources: the texts of options, on which diagnostics are shown.
+    """
 
     kernel: str | None
     arguments: Sequence[str]
@@ -53,7 +59,7 @@ class _CommandLine:
         return Piece.of(text, name).part(0)
 
 
-# No short option at all: click would look for its letters inside the compiler's flags (-Dhalf).
+# There are no short options: click would look for their letters inside compiler flags such as -Dhalf.
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="FILE [COMPILER FLAGS]")
 @click.option("--kernel", metavar="K", help="Run only this kernel.")
@@ -101,7 +107,7 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
 
 
 def _setting(text: str) -> tuple[str, int]:
-    """Return the name and the value of a --set option."""
+    """Return the name and the value of a --set option. Raises UsageError."""
     match = re.fullmatch(r"([A-Za-z_]\w*)=(-?\d+|0[xX][0-9a-fA-F]+)", text)
     if match is None:
         raise UsageError(f"--set takes NAME=INTEGER, not '{text}'")
@@ -117,7 +123,10 @@ def _work(
     how: tuple[str | None, int],
     tell: Tell,
 ) -> int:
-    """Do the runs in the worker process, and return the exit status."""
+    """Do the runs in the worker process, save the outputs, and return the exit status.
+
+    On a CompileError, the texts of options are added to its sources, so that diagnostics can show them.
+    """
     try:
         results = _run_all(source, name, line, flags, how, tell)
         _save(outs, results)
@@ -160,7 +169,7 @@ def _run_one(
     shown: set[Diagnostic],
     tell: Tell,
 ) -> RunResult:
-    """Compile, build and launch a run; the module's diagnostics are shown before the launch."""
+    """Compile, build and launch one run; the module's diagnostics are printed before the launch."""
     from coopmat.runtime import Program, launch
     from coopmat.runtime.launch import compile_for
 
@@ -187,7 +196,7 @@ def _show(module: Module, shown: set[Diagnostic]) -> None:
 
 
 def _warn_of_macros(run: Run, line: _CommandLine, flags: Sequence[str], module: Module) -> None:
-    """Warn of -DNAME=VALUE if the header has a symbol NAME of another value, which the launch uses."""
+    """Warn if -DNAME=VALUE differs from the header's symbol NAME, whose value the launch uses."""
     symbols = {name: piece for name, piece in run.symbols if name not in line.symbols}
     for flag in flags:
         name, _, value = flag.removeprefix("-D").partition("=")
@@ -200,7 +209,7 @@ def _warn_of_macros(run: Run, line: _CommandLine, flags: Sequence[str], module: 
 
 
 def _chosen_runs(runs: list[Run], line: _CommandLine, name: str) -> list[Run]:
-    """Return the header's runs, changed by the options; if the header has none, one made of the options."""
+    """Return the header's runs, changed by the options; without a matching run, one run made of the options."""
     from coopmat.runtime.runheader import Piece, header_error, parse_run
 
     matches = [run for run in runs if line.kernel is None or (run.kernel and run.kernel.text == line.kernel)]

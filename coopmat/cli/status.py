@@ -1,4 +1,4 @@
-"""Exit statuses, and the one table of the errors that cause each."""
+"""Exit statuses, and the table of the errors that cause each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from coopmat.diagnostics import CompileError, Diagnostic, InternalError, Note, S
 
 
 class ExitStatus(IntEnum):
-    """0 success, 1 the input (or the machine) is at fault, 2 usage, 70 the compiler is at fault; 130 for Ctrl-C."""
+    """An exit status of `coopmat`.
+
+    DONE: success.
+    INPUT: an error in the input, or of the machine.
+    USAGE: a wrong command line.
+    INTERNAL: an error of the compiler.
+    INTERRUPTED: Ctrl-C.
+    """
 
     DONE = 0
     INPUT = 1
@@ -24,12 +31,12 @@ class ExitStatus(IntEnum):
 _SHOWN_FRAMES = 8
 _REPORT = (
     Note("this is a bug in coopmat: please report it with the source, the command line and the text above"),
-    Note(f"python {sys.version.split()[0]} on {sys.platform}; `coopmat doctor` tells the versions of the rest"),
+    Note(f"python {sys.version.split()[0]} on {sys.platform}; `coopmat doctor` prints the other versions"),
 )
 
 
 def findings(error: Exception) -> tuple[list[Diagnostic], SourceMap | None, ExitStatus]:
-    """Return an error's diagnostics, the text to show them on, and the exit status."""
+    """Return an error's diagnostics, the texts on which they are shown (or None), and the exit status."""
     from coopmat.budgets import Exceeded
     from coopmat.options import UsageError
     from coopmat.runtime.program import BuildError
@@ -65,7 +72,7 @@ def _os_message(error: OSError) -> str:
 
 
 def run_guarded(command: Callable[[], int], show: Callable[[Exception], int]) -> int:
-    """Run a command and return its exit status, whatever happens; `show` prints an error and returns its status."""
+    """Run a command and return its exit status, also if it raises; `show` prints an error and returns its status."""
     try:
         status = command()
         sys.stdout.flush()
@@ -73,7 +80,7 @@ def run_guarded(command: Callable[[], int], show: Callable[[Exception], int]) ->
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone; Python must not try to flush into the pipe again on its way out.
+        # The reader of standard output has closed the pipe; Python must not flush into it again when the process ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.INPUT
     except Exception as error:

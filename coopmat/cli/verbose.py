@@ -1,4 +1,4 @@
-"""The output of `-v`, `-###` and `--version`: versions, places, and the whole command for each input."""
+"""The output of `-v`, `-###` and `--version`: versions, paths, and the whole command for each input."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .arguments import Invocation
 
 
 def version() -> str:
-    """Return the package's version, as `coopmat --version` prints it."""
+    """Return the package's name and version, as `coopmat --version` prints them."""
     from coopmat import __version__
 
     return f"coopmat {__version__}"
 
 
 def head() -> str:
-    """Return lines about this installation."""
+    """Return lines with the versions and paths of this installation."""
     from importlib import metadata
 
     import coopmat
@@ -27,14 +27,14 @@ def head() -> str:
     rows = {
         "Python": platform.python_version(),
         "llvmlite": metadata.version("llvmlite"),
-        "SPIR-V tools": str(toolchain.directory) if toolchain is not None else "none (`coopmat doctor` tells)",
+        "SPIR-V tools": str(toolchain.directory) if toolchain is not None else "none (see `coopmat doctor`)",
         "Installed in": str(Path(coopmat.__file__).parent),
     }
     return f"{version()}\n" + "".join(f"{name}: {value}\n" for name, value in rows.items())
 
 
 def command(invocation: Invocation, outputs: Mapping[str, str]) -> str:
-    """Return one input's command with all its defaults, every argument in quotation marks."""
+    """Return the command line for one input, with all defaults, every argument in quotation marks."""
     from coopmat import compiler
 
     name = invocation.inputs[0]

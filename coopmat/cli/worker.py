@@ -1,4 +1,4 @@
-"""Run a command in a worker process, so that a kernel that crashes or never ends takes only that process with it."""
+"""A worker process for a command: if a kernel crashes or never ends, only that process is lost."""
 
 from __future__ import annotations
 
@@ -20,18 +20,22 @@ from .status import run_guarded
 
 
 class Step(NamedTuple):
-    """What a worker does: its `subject`, for the message about a crash, and `notes` on what may have caused one."""
+    """A step of a worker.
+
+    subject: the subject of the message if the worker crashes, such as "kernel 'k'".
+    notes: notes of that message, on possible causes.
+    """
 
     subject: str
     notes: tuple[str, ...] = ()
 
 
-# Seconds for a worker that has answered to end.
+# The seconds that a worker which has returned its status gets to end.
 _PATIENCE = 5.0
 
 Tell = Callable[[Step], None]
 
-# A signal -> what usually causes it in a kernel.
+# signal -> its usual cause in a kernel
 _CAUSES = {
     "SIGSEGV": "an access outside an argument's array: compare the arrays' sizes with the indices of the global size",
     "SIGBUS": "an access outside an argument's array, or one that is not aligned",
@@ -45,13 +49,13 @@ _ADVICE = "`--device oclgrind` reports invalid accesses with their places (pip i
 
 
 def run_in_worker(work: Callable[[Tell], int], seconds: float | None) -> int:
-    """Call `work` in another process and return its exit status; `work` gets the function that reports its steps.
+    """Call `work` in a worker process and return its exit status; `work` gets a function that reports its steps.
 
-    Raises CompileError if the process crashes, or takes longer than `seconds`: then the process and those that it
-    started are ended.
+    Raises CompileError if the process crashes, or takes longer than `seconds`. In the latter case, the process and
+    those that it started are killed.
     """
     sys.stdout.flush()
-    # A fork costs no new interpreter; nothing of OpenCL is loaded yet, and there is one thread.
+    # A fork needs no new interpreter. It is safe: OpenCL is not loaded yet, and there is one thread.
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(work, theirs, ours if sys.platform == "linux" else None))
@@ -76,7 +80,11 @@ def run_in_worker(work: Callable[[Tell], int], seconds: float | None) -> int:
 
 
 def _serve(work: Callable[[Tell], int], pipe: Connection, parents: Connection | None) -> None:
-    """Do the work, and send its steps and its exit status. The process ends with its parent."""
+    """Call `work` in the worker process, and send its steps and its exit status through the pipe.
+
+    The process leads a new process group, and ends when its parent ends. `parents` is the parent's end of the pipe,
+    which a forked process must close.
+    """
     if parents is not None:
         parents.close()
     if hasattr(os, "setsid"):
@@ -88,7 +96,7 @@ def _serve(work: Callable[[Tell], int], pipe: Connection, parents: Connection | 
 
 
 def _follow(pipe: Connection) -> None:
-    """End this process group when the parent's end of the pipe is closed."""
+    """Kill this process group when the parent's end of the pipe is closed."""
     try:
         pipe.recv()
     except (EOFError, OSError):
@@ -96,7 +104,7 @@ def _follow(pipe: Connection) -> None:
 
 
 def _crash(step: Step, status: int | None) -> Diagnostic:
-    """Return the error for a worker that ended during a step, with the likely cause."""
+    """Return the error for a worker that ended during a step, with the likely cause as a note."""
     from coopmat.child_process import ending
 
     name = signal.Signals(-status).name if status is not None and -status in set(signal.Signals) else ""
@@ -110,7 +118,7 @@ def _crash(step: Step, status: int | None) -> Diagnostic:
 
 
 def _end(process: Any) -> None:
-    """End a process that still runs, with those that it started."""
+    """Kill a process that still runs, with the processes that it started, and wait for its end."""
     if process.is_alive():
         _kill(process.pid)
     process.join()

@@ -1,7 +1,8 @@
-"""The conformance runner: it checks whether a device implements the meaning of cooperative matrices.
+"""The conformance runner: it checks whether a device implements the semantics of cooperative matrices.
 
-A test is a mode and an operation: `spirv_add` is assembled by hand, `c_add` goes through the compiler. An operation
-(`operations/`) determines its variants on a device (`profile`), the buffers of each and their contents after the launch
-(`experiment`), and writes its kernel once, for any of the writers (`writers/`). Names and meaning: OpenCL-CTS #2655.
-The reference is numpy (`coopmat.matrices.meaning`).
+A test is a mode and an operation. `spirv_add` is written as SPIR-V assembly by hand; `c_add` is compiled from OpenCL C.
+An operation (`operations/`) yields its variants for a device (`profile`), and the buffers of each variant with the
+contents required after the launch (`experiment`). It writes its kernel once, for any of the writers (`writers/`).
+Names and semantics of the tests follow OpenCL-CTS pull request #2655 ("upstream"). The reference results are computed
+with numpy (`coopmat.matrices.meaning`).
 """

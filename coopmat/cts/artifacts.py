@@ -1,5 +1,6 @@
-"""The directory of files of a failing variant: the compiled program, the inputs and outputs, and the command that
-repeats it.
+"""The directory of files of a failing variant.
+
+The files are the compiled program, the inputs and outputs, and the command that repeats the variant.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from .outcome import Outcome
 
 
 def place_of(keep: str, outcome: Outcome) -> Path:
-    """Return the directory of a variant below `keep`; every file system accepts its name."""
+    """Return the directory of a variant's files below `keep`, with a name that every file system accepts."""
     return Path(keep) / re.sub(r"[^\w.\-]", "_", f"{outcome.test}.{outcome.variant}.{outcome.route}")
 
 
 def add(place: Path, files: Mapping[str, bytes]) -> None:
-    """Write files to a directory. Raises OSError."""
+    """Write the `files` (name -> contents) to the existing directory `place`. Raises OSError."""
     for name, data in files.items():
         (place / name).write_bytes(data)
 
@@ -35,9 +36,13 @@ def write(
     command: str,
     log: str,
 ) -> None:
-    """Write `files`, and each argument as .npy: its contents before the launch, as expected, and after it (`outputs`).
+    """Create the directory `place` with `files`, the arguments' arrays and a README.md that describes the failure.
 
-    Types that numpy lacks, such as bf16, are written as bit patterns. Raises OSError.
+    Each argument is saved as .npy files: its contents before the launch, the required contents, and the contents after
+    the launch if `outputs` is not None. Types that numpy lacks, such as bf16, are saved as bit patterns.
+    `command`: the arguments of `coopmat cts` that repeat the variant.
+    `log`: the description of the errors.
+    Raises OSError.
     """
     place.mkdir(parents=True, exist_ok=True)
     add(place, files)

@@ -1,4 +1,4 @@
-"""A description of the errors in a buffer: the wrong components, with the expected and the actual matrix."""
+"""The description of the errors in a buffer: the wrong components, and the expected and the actual matrix."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from coopmat.matrices.reference import Array
 
 from .experiment import Argument
 
-# Positions that are listed, and rows and columns of a matrix that are printed.
+# The number of wrong components that are listed, and the number of rows and of columns of a matrix that are printed.
 POSITIONS, WINDOW = 16, 12
-# Units in the last place that upstream lets a multiply-add be off by.
+# The error of a multiply-add that upstream allows, in units in the last place.
 UPSTREAM_ULPS = 1117.0
 
 
 def with_upstream_tolerance(argument: Argument) -> Argument:
-    """Return the argument with upstream's tolerance for multiply-adds of floats: UPSTREAM_ULPS units for components
-    that have a tolerance."""
+    """Return the argument with upstream's tolerance, UPSTREAM_ULPS, for each component that has a tolerance.
+
+    Arguments of integers, and arguments that are inputs or have no tolerance, are returned unchanged.
+    """
     if argument.expected is None or argument.component.is_integer or not np.any(np.asarray(argument.tolerance) > 0):
         return argument
     wide = meaning.widen(argument.component, argument.expected)
@@ -32,7 +34,7 @@ def with_upstream_tolerance(argument: Argument) -> Argument:
 
 
 def fault(argument: Argument, actual: Array) -> str:
-    """Return a description of the errors in a buffer after the launch, empty if there are none."""
+    """Return a description of the errors in a buffer's contents `actual` after the launch, "" if there are none."""
     if argument.look is not None:
         text = argument.look(actual)
         return f"{argument.name}: {text}" if text else ""
@@ -59,7 +61,10 @@ def _positions(argument: Argument, actual: Array, wrong: Array) -> list[str]:
 
 
 def where(argument: Argument, at: int) -> str:
-    """Describe a component of the buffer: its place in the matrix, or what it is if it is in none."""
+    """Describe the position of component `at` of a buffer.
+
+    This is its row and column, its distance from the matrix in a guard, or its index.
+    """
     if argument.place is None:
         return f"component {at}"
     indices = argument.place.indices()
@@ -76,7 +81,7 @@ def where(argument: Argument, at: int) -> str:
 
 
 def _matrices(argument: Argument, actual: Array, wrong: Array) -> list[str]:
-    """Return lines with both matrices, clipped to a window around the first component that is wrong."""
+    """Return lines with the expected and the actual matrix, clipped to a window around the first wrong component."""
     if argument.place is None:
         return []
     indices = argument.place.indices()
@@ -100,7 +105,7 @@ def _window(at: int, size: int) -> slice:
 
 
 def _grid(matrix: Array, wrong: Array) -> list[str]:
-    """Return rows of equally wide columns; a star follows each wrong component."""
+    """Return one line for each row of the matrix, in columns of equal width; a star follows each wrong component."""
     marked = np.where(wrong, "*", " ")
     cells = [[f"{v!s}{m}" for v, m in zip(*row, strict=True)] for row in zip(matrix, marked, strict=True)]
     width = max(len(cell) for row in cells for cell in row)

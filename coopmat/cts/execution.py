@@ -1,4 +1,4 @@
-"""The work of a worker: it compiles, builds and launches the variants of a batch, and compares every buffer."""
+"""The work inside a worker process: compile, build and launch the variants of a batch, and compare every buffer."""
 
 from __future__ import annotations
 
@@ -35,20 +35,26 @@ Done = Callable[[Outcome], None]
 
 
 class Refused(Exception):
-    """Raised when a program was not compiled or built; only separate runs can find the variant at fault."""
+    """Raised if variants that were compiled as one program fail to compile or build.
+
+    The caller halves the batch to find the variant at fault.
+    """
 
 
 class Misfit(Exception):
-    """Raised when the device runs kernels in subgroups of a size for which they cannot be compiled."""
+    """Raised if the device runs the kernels in subgroups of a size for which they cannot be compiled."""
 
 
 class Broken(Exception):
-    """Raised when a launch failed: the context may be unusable."""
+    """Raised after a failed launch: the context may be unusable."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A variant that is ready to be compiled. `source` returns its text for a kernel of a given name."""
+    """A variant that is ready to be compiled.
+
+    source: the function that returns the kernel's source text, given the kernel's name.
+    """
 
     item: Item
     experiment: Experiment
@@ -57,8 +63,12 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel of a built program; `lanes` is its subgroup size, None if the device chooses. If not `in_sub_groups`,
-    all its matrices are of work-groups, for which the device's subgroups do not matter."""
+    """A kernel of a built program.
+
+    lanes: the subgroup size for which it was compiled, in work-items; None if the device chooses.
+    in_sub_groups: False if all its matrices have the scope of a work-group, so that the device's subgroups do not
+    matter.
+    """
 
     kernel: Any
     lanes: int | None
@@ -67,8 +77,11 @@ class Built:
 
 @dataclass
 class Runner:
-    """A `Runner` has one context and queue of a device. `tell` is called before each step, with its name and the item's
-    number."""
+    """The executor of batches, with one OpenCL context and one queue of a device.
+
+    tell: a callback before each step, with the step's name ("build" or "launch") and the index of the item in the
+    batch. The index is None for a step that concerns several items.
+    """
 
     settings: Settings
     device: DeviceInfo
@@ -83,7 +96,7 @@ class Runner:
         self._tools: SpirvTools | None = None
 
     def warm_up(self) -> None:
-        """Load what the first compilation and build load, so that a variant's time does not include it."""
+        """Compile and build a trivial kernel, so that the time of the first variant excludes loading libraries."""
         with suppress(Exception):
             batch = Batch("c", "one", None, ())
             module = compiler.compile("kernel void test(global int *p) { *p = 1; }", self._options(batch))
@@ -92,15 +105,21 @@ class Runner:
     # --- a batch
 
     def run(self, batch: Batch, done: Done) -> None:
-        """Pass each variant's outcome to `done`, in order. Raises Refused if several were compiled together and that
-        failed, and Broken, after that variant's outcome, if a launch failed."""
+        """Run a batch and pass the outcome of each variant to `done`, in order.
+
+        Raises Refused if several variants were compiled as one program and the compilation or build failed. Raises
+        Broken if a launch failed, after `done` got that variant's outcome.
+        """
         if batch.mode == "c" and len(batch.items) > 1:
             self._run_together(batch, done)
         else:
             self._run_each(batch, done)
 
     def _run_together(self, batch: Batch, done: Done) -> None:
-        """Run the variants as one program."""
+        """Compile all variants of the batch as one program, then run each.
+
+        Raises Refused if compiling or building fails.
+        """
         self.tell("build", None)
         start = time.perf_counter()
         try:
@@ -114,12 +133,12 @@ class Runner:
             self._finish(batch, number, variant, kernel, share, done)
 
     def _run_each(self, batch: Batch, done: Done) -> None:
-        """Run each variant as a program of its own, with the matrix library compiled once."""
+        """Compile and run each variant as a separate program; the matrix library is compiled once for all."""
         self.tell("build", None if len(batch.items) > 1 else 0)
         start = time.perf_counter()
         compiled = [self._compile_alone(batch, item) for item in batch.items]
         modules = [entry[1] for entry in compiled if not isinstance(entry[1], Exception)]
-        with suppress(Exception):  # an error is reported with its module
+        with suppress(Exception):  # an error is reported with its module below
             compiler.link_together(modules)
         share = (time.perf_counter() - start) / len(batch.items)
         for number, (variant, module) in enumerate(compiled):
@@ -138,8 +157,11 @@ class Runner:
             self._finish(batch, number, variant, kernel, share + time.perf_counter() - start, done)
 
     def _fitted(self, batch: Batch, variants: list[Prepared], built: list[Built]) -> tuple[list[Prepared], list[Built]]:
-        """Compile the kernels again if the device chooses the subgroups, and runs all of the kernels in others than
-        those that they were compiled for. Raises Misfit if their sizes differ."""
+        """Recompile the kernels if the device chose a subgroup size other than the one they were compiled for.
+
+        Return the variants and their kernels, which are unchanged if the size is right. Raises Misfit if the device
+        runs the kernels in subgroups of different sizes.
+        """
         if batch.route not in IN_SUB_GROUPS or not chooses_size(self.device):
             return variants, built
         sizes = {kernel_size(b.kernel, self.device, (b.lanes or 0,)) for b in built if b.in_sub_groups}
@@ -152,7 +174,10 @@ class Runner:
         return variants, self._build(self._compile(other, variants), other, variants)
 
     def _compile_alone(self, batch: Batch, item: Item) -> tuple[Prepared | None, compiler.Module | Exception]:
-        """Return the variant, if it was prepared, with its module or the error."""
+        """Return a variant and its compiled module.
+
+        If compiling fails, the module is replaced by the error, and the variant is None if already `prepare` failed.
+        """
         variant = None
         try:
             variant = self.prepare(batch, item)
@@ -161,7 +186,10 @@ class Runner:
             return variant, error
 
     def _finish(self, batch: Batch, number: int, variant: Prepared, built: Built, seconds: float, done: Done) -> None:
-        """Launch and compare one variant; `seconds` is the time spent on it before."""
+        """Launch one variant, compare its buffers, and pass the outcome to `done`. Raises Broken if the launch failed.
+
+        `number` is the variant's index in the batch; `seconds` is the time spent on it before the launch.
+        """
         self.tell("launch", number)
         start = time.perf_counter()
         outputs: list[Array] | None = None
@@ -197,7 +225,10 @@ class Runner:
         return replace(outcome, directory=self._keep(batch, variant, text, outputs))
 
     def keep(self, batch: Batch, item: Item, text: str) -> str:
-        """Return the directory with the files of a variant that cannot be run here, "" if there is none."""
+        """Write the files of a variant that killed another worker, and return their directory.
+
+        Return "" if the kernel cannot be written.
+        """
         try:
             return self._keep(batch, self.prepare(batch, item), text, None)
         except Exception:
@@ -209,7 +240,7 @@ class Runner:
         source = variant.source(KERNEL).encode()
         name = f"{KERNEL}.{'cl' if batch.mode == 'c' else 'spvasm'}"
         try:
-            # First what is there for sure: the compilation may be what hangs.
+            # Write the source and the buffers first: the compilation below may be the step that hangs.
             artifacts.write(place, {name: source}, variant.experiment, outputs, command, text)
             artifacts.add(place, self._compiled(batch, variant))
         except OSError as error:
@@ -217,7 +248,11 @@ class Runner:
         return str(place)
 
     def _compiled(self, batch: Batch, variant: Prepared) -> dict[str, bytes]:
-        """Return the files that can be made; errors are in the log already. SPIR-V is not made of IR."""
+        """Return name -> contents of the variant's compiled files.
+
+        In the mode "c" these are the LLVM IR and the module for the device. In the mode "spirv" there is only the
+        module. Stages that fail are left out: the log has their errors.
+        """
         files: dict[str, bytes] = {}
         with suppress(Exception):
             module = self._compile(batch, [variant])
@@ -251,15 +286,19 @@ class Runner:
         return resolve_options(options, self.device)
 
     def _build_options(self, batch: Batch) -> list[str]:
-        """Return the build options. Most of the time is spent in the optimiser of Intel's CPU runtime: lowered modules
-        in the mode "spirv" are built without it, if no subgroups depend on it; those in the mode "c" use it."""
+        """Return the build options for OpenCL.
+
+        Intel's CPU runtime spends most of the time in its optimizer. It is turned off for lowered modules of the mode
+        "spirv" whose route does not depend on subgroups; modules of the mode "c" test the optimizer.
+        """
         plain = batch.mode == "spirv" and batch.route in STRATEGIES and batch.route not in IN_SUB_GROUPS
-        # PoCL 7.1 without it gives work-items that meet barriers in functions each other's private memory.
+        # With -cl-opt-disable, PoCL 7.1 mixes up the private memory of work-items that meet a barrier inside a
+        # function.
         plain = plain and self.device.platform.startswith("Intel")
         return ["-cl-opt-disable"] if plain else []
 
     def _build(self, module: compiler.Module, batch: Batch, variants: Sequence[Prepared]) -> list[Built]:
-        """Build one program. Raises any error of the build."""
+        """Build one program and return its kernels, one for each variant, in order. Raises any error of the build."""
         # A variant over which the device's compiler crashed is tried alone, as an application would build it.
         contained = len(batch.items) > 1
         program = driver.build(self.context, module, self.device, self._build_options(batch), contained=contained)
@@ -281,7 +320,11 @@ class Runner:
         return compiler.compile(binary, options, name=f"{KERNEL}.spv", language="spv")
 
     def _launch(self, route: str, experiment: Experiment, built: Built) -> list[Array]:
-        """Return the buffers afterwards, in the order of the arguments; for local memory its initial contents."""
+        """Launch the kernel and return the buffers' contents after it, in the order of the arguments.
+
+        The initial contents are returned for arguments in local memory, which the host cannot read. Raises Misfit if
+        the device runs the kernel in subgroups of another size, and pyopencl's errors.
+        """
         cl, lanes = self.cl, built.lanes
         if lanes is None:
             lanes = kernel_size(built.kernel, self.device, (64,))
@@ -317,11 +360,11 @@ class Runner:
 
 
 def _kernel_names(variants: Sequence[Prepared]) -> list[str]:
-    # No name begins another: to Oclgrind the local memory of test10 would be test1's, too.
+    # No name is a prefix of another: Oclgrind takes the local memory of test10 for that of test1, too.
     return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number:02}" for number in range(len(variants))]
 
 
-# The reasons why a variant did not run, by the error.
+# class of an error -> the beginning of the log of a variant that did not run
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (CompileError, "it does not compile:\n"),
     (Misfit, ""),

@@ -1,6 +1,4 @@
-"""The data of one variant's run: buffers with guards and patterns, sizes, and the required contents of every byte
-afterwards.
-"""
+"""The data of one variant's run: buffers with guards, launch sizes, and every byte's required value afterwards."""
 
 from __future__ import annotations
 
@@ -13,18 +11,22 @@ from coopmat.matrices import meaning, reference
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
-# The contents of memory that was not written.
+# The byte that fills memory before the kernel writes it.
 PATTERN = 0xA5
-# Components before and behind a matrix that must stay as they are.
+# The number of components before and after a matrix that the kernel must not change.
 GUARD = 16
 
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a matrix in a buffer: `stride` and `offset` count components, and component (0, 0) is at `offset`.
+    """The position of a matrix in a buffer, and the pointee type of the kernel's pointer to that buffer.
 
-    The kernel's pointer points to a vector of `vector` (1, 2, 3, 4, 8, 16; of 3 the fourth is padding) of `scalar`,
-    None for the component type; stride and offset are whole pointees.
+    stride: the distance between rows or columns, in components.
+    offset: the index of component (0, 0) in the buffer.
+    vector: the number of scalars in a pointee: 1, 2, 3, 4, 8 or 16. A pointee of 3 has a fourth scalar as padding.
+    scalar: the scalar type of a pointee; None for the matrix's component type.
+
+    Stride and offset are multiples of the pointee's size.
     """
 
     matrix: MatrixType
@@ -40,22 +42,22 @@ class Place:
         return self.scalar or self.matrix.component, self.vector
 
     def pointees(self, components: int) -> int:
-        """Return how many pointees contain so many components."""
+        """Return the number of pointees that have the size of `components` components."""
         return components * self.matrix.component.size // pointee_size(*self.pointee)
 
     def indices(self) -> Array:
-        """Return the index in the buffer of each component, as an array of the matrix's shape."""
+        """Return the index of each component in the buffer, as an array of the matrix's shape."""
         m = self.matrix
         return np.asarray(self.offset + reference.offsets(m.shape, m.component, self.layout, self.stride))
 
     @property
     def room(self) -> int:
-        """The number of components of a buffer, guards included: whole pointees."""
+        """The size of the buffer in components, guards included, rounded up to whole pointees."""
         whole = max(1, pointee_size(*self.pointee) // self.matrix.component.size)
         return -(-(int(self.indices().max()) + 1 + GUARD) // whole) * whole
 
     def with_values(self, values: Array, memory: Array | None = None) -> Array:
-        """Return `memory` (a pattern by default) with the matrix in it."""
+        """Return a copy of `memory` (PATTERN by default) with the matrix `values` written to its place."""
         result: Array = pattern(self.room, self.matrix.component) if memory is None else memory.copy()
         result[self.indices()] = values
         return result
@@ -73,11 +75,14 @@ def pattern(size: int, component: ComponentType) -> Array:
 
 @dataclass(frozen=True)
 class Argument:
-    """A buffer, with its contents before the launch and the required contents after it.
+    """A buffer or local array of the kernel, with its contents before the launch and the required contents after it.
 
-    `expected` is None if the kernel must not change the buffer. `tolerance` (absolute, a number or one for each
-    component of the buffer) is the allowed error. `look`, if given, replaces the comparison: it describes the errors in
-    the buffer's contents, if any.
+    expected: the required contents; None if the kernel must not change the buffer.
+    tolerance: the allowed absolute error, one number or one for each component of the buffer.
+    place: the position of the matrix in the buffer, if the buffer contains one.
+    space: the address space of the kernel's pointer.
+    look: a function that replaces the comparison. Given the actual contents, it returns a description of the errors, or
+    "".
     """
 
     name: str
@@ -95,7 +100,7 @@ class Argument:
 
     @property
     def pointee(self) -> tuple[ComponentType, int]:
-        """The pointee of the kernel's pointer: a scalar type, and the number of its scalars."""
+        """The pointee type of the kernel's pointer: a scalar type, and the number of its scalars."""
         return (self.component, 1) if self.place is None else self.place.pointee
 
     @property
@@ -104,17 +109,20 @@ class Argument:
         return self.before if self.expected is None else self.expected
 
     def wrong(self, actual: Array) -> Array:
-        """Return where `actual` differs from the required contents."""
+        """Return a mask of the components of `actual` that differ from the required ones by more than the tolerance."""
         return meaning.wrong_places(self.component, actual, self.result, self.tolerance)
 
 
 def matrix_input(name: str, place: Place, values: Array) -> Argument:
-    """Return a buffer that a matrix is loaded from."""
+    """Return a buffer with the matrix `values` at `place`, from which the kernel loads."""
     return Argument(name, place.matrix.component, place.with_values(values), place=place)
 
 
 def matrix_output(name: str, place: Place, values: Array, tolerance: Array | float = 0.0) -> Argument:
-    """Return a buffer that a matrix is stored to; `tolerance` is a number, or has the matrix's shape."""
+    """Return a buffer to which the kernel must store the matrix `values` at `place`.
+
+    `tolerance` is one number, or an array of the matrix's shape; infinite and NaN tolerances count as 0.
+    """
     component = place.matrix.component
     off: Array | float = 0.0
     if np.any(np.asarray(tolerance) > 0):
@@ -125,8 +133,12 @@ def matrix_output(name: str, place: Place, values: Array, tolerance: Array | flo
 
 @dataclass(frozen=True)
 class Experiment:
-    """An `Experiment` is what a variant runs. Arguments are in the kernel's order; `groups` work-groups of `sub_groups`
-    subgroups each run it."""
+    """The data and launch sizes of one variant.
+
+    arguments: the kernel's arguments, in order.
+    sub_groups: the number of subgroups in a work-group.
+    groups: the number of work-groups.
+    """
 
     arguments: Sequence[Argument]
     sub_groups: int = 1

@@ -1,5 +1,7 @@
-"""Functions of scalars, the operands of reductions and of operations on each component: each is said once, and then
-written as OpenCL C and as SPIR-V by a `Writer`, and calculated by numpy."""
+"""Functions of scalars, the operands of reductions and of operations on each component.
+
+Each function is defined once. Writers translate it to OpenCL C and to SPIR-V, and numpy evaluates it.
+"""
 
 from __future__ import annotations
 
@@ -19,36 +21,41 @@ V = TypeVar("V")
 
 
 class Scalars(Protocol[V]):
-    """The operations that a function of scalars consists of; `V` is an expression, the id of a result, or numbers.
+    """The operations from which a function of scalars is built.
 
-    Integers wrap; what is calculated of small floats is calculated in float, and rounded once.
+    `V` is a C expression, the id of a SPIR-V result, or an array of numbers.
+    Integers wrap. Operations on small floats are computed in float, and their result is rounded once.
     """
 
     def number(self, component: ComponentType, value: int | float) -> V:
-        """Return a constant, which the type can represent."""
+        """Return the constant `value`, which the type can represent."""
 
     def binary(self, operator: str, component: ComponentType, x: V, y: V) -> V:
-        """Return x `operator` y: add, sub, mul; of integers also and, xor, shift (of unsigned ones to the right)."""
+        """Return x `operator` y.
+
+        The operators are add, sub and mul; for integers also and, xor and shift (to the right, of unsigned integers
+        only).
+        """
 
     def builtin(self, name: str, component: ComponentType, *operands: V) -> V:
-        """Return the result of an OpenCL builtin whose operands and result are all of the type."""
+        """Return the result of an OpenCL builtin whose operands and result all have the type `component`."""
 
     def is_less(self, component: ComponentType, x: V, y: V) -> V:
-        """Return the truth of x < y, for `select`."""
+        """Return the truth value of x < y, an operand for `select`."""
 
     def select(self, component: ComponentType, truth: V, x: V, y: V) -> V:
-        """Return x where it is true, y otherwise."""
+        """Return x where `truth` is true, y elsewhere."""
 
     def convert(self, source: ComponentType, to: ComponentType, x: V) -> V:
-        """Convert an integer that all of the types can represent, up to rounding."""
+        """Convert x, an integer in the range of both types, from `source` to `to`, with rounding if necessary."""
 
     def item(self, pointer: Pointer, array: V, index: V) -> V:
-        """Return an item of a pointer's array; the index is a uint."""
+        """Load the item at `index`, a uint, of the array that `array` points to."""
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """The type of a parameter that is a pointer to constant scalars in an address space."""
+    """The type of a pointer parameter: a pointer to constant scalars in the address space `space`."""
 
     component: ComponentType
     space: str = "global"
@@ -56,9 +63,12 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Function:
-    """A function. `body` returns the result, of type `result`, given operations and the parameters' values. If it is a
-    `builtin`, that one's name is the operand in OpenCL C; SPIR-V has no name for it, and gets a function that calls
-    it."""
+    """A function of scalars.
+
+    body: given the operations and the parameters' values, it returns the result, of type `result`.
+    builtin: the name of the OpenCL builtin with the same meaning, "" if there is none. OpenCL C names the builtin as
+    the operand; SPIR-V has no name for a builtin and gets a function that calls it.
+    """
 
     name: str
     parameters: Sequence[ComponentType | Pointer]
@@ -67,24 +77,27 @@ class Function:
     builtin: str = ""
 
     def value(self, *arguments: Array) -> Array:
-        """Return the results for arrays of arguments, of one shape; for a pointer its one-dimensional array."""
+        """Evaluate the function with numpy for argument arrays of one shape.
+
+        For a pointer parameter, the argument is the one-dimensional array that it points to.
+        """
         with np.errstate(all="ignore"):
             return np.asarray(self.body(Numbers(), *arguments), self.result.numpy)
 
 
 def of_builtin(name: str, component: ComponentType, count: int = 2) -> Function:
-    """Return the builtin of so many operands as a function."""
+    """Return the OpenCL builtin `name` of `count` operands as a function."""
     return Function(name, [component] * count, component, lambda s, *x: s.builtin(name, component, *x), builtin=name)
 
 
-# --- numpy
+# --- evaluation with numpy
 
 _BITWISE: dict[str, Any] = {"and": np.bitwise_and, "xor": np.bitwise_xor, "shift": np.right_shift}
 _BUILTINS: dict[str, Any] = {"fmax": np.fmax, "fmin": np.fmin, "max": np.maximum, "min": np.minimum}
 
 
 class Numbers(Scalars[Array]):
-    """The operations on arrays, by `meaning`."""
+    """The operations on numpy arrays, with the semantics of `coopmat.matrices.meaning`."""
 
     def number(self, component: ComponentType, value: int | float) -> Array:
         if component.is_integer:

@@ -17,17 +17,19 @@ class Status(Enum):
     NOT_SUPPORTED = "not supported"
 
 
-# Upstream's word for each status.
+# status -> upstream's word for it
 UPSTREAM: Mapping[Status, str] = {Status.PASSED: "pass", Status.FAILED: "fail", Status.NOT_SUPPORTED: "skip"}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one variant of a test on a route, or, with an empty `variant`, of a test that has none there.
+    """The outcome of one variant of a test on a route.
 
-    `seconds` is its share of compiling and building, with its own launch and comparison. `log` describes the error, or
-    why it is not supported; `directory` is that of a failing variant's files, if there are any. `machine` names the one
-    that it ran on.
+    variant: the variant's name; "" if the test has no variant on the route.
+    seconds: the duration of the variant's launch and comparison, and its share of compiling and building.
+    log: a description of the error, or the reason why the variant is not supported.
+    directory: the directory of a failing variant's files, "" if there are none.
+    machine: the name of the machine that ran the variant.
     """
 
     test: str
@@ -41,13 +43,13 @@ class Outcome:
 
 
 def worst(outcomes: Iterable[Outcome]) -> Status:
-    """Return FAILED if one failed, else PASSED if one passed: a variant that is not supported is no failure."""
+    """Return FAILED if any outcome failed, else PASSED if any passed, else NOT_SUPPORTED."""
     statuses = {outcome.status for outcome in outcomes}
     return next((s for s in (Status.FAILED, Status.PASSED) if s in statuses), Status.NOT_SUPPORTED)
 
 
 def count(outcomes: Iterable[Outcome]) -> dict[Status, int]:
-    """Return how many outcomes there are of each status."""
+    """Return the number of outcomes with each status."""
     counts = Counter(outcome.status for outcome in outcomes)
     return {status: counts[status] for status in Status}
 
@@ -58,9 +60,14 @@ def seconds(outcomes: Iterable[Outcome]) -> float:
 
 @dataclass
 class Results:
-    """The results of a run so far. `planned` is the number of outcomes that there will be, `arguments` the command line
-    after `coopmat`; `started` is local time, `seconds` the duration of the whole run. `options` describes the run:
-    seed, selection, tolerance, jobs."""
+    """The results of a run so far.
+
+    planned: the number of outcomes of the complete run.
+    arguments: the command line after `coopmat`.
+    started: the local time of the start.
+    seconds: the duration of the whole run.
+    options: the run's seed, selection, tolerance, timeout and number of jobs.
+    """
 
     device: DeviceInfo
     routes: Sequence[str]
@@ -82,23 +89,23 @@ class Results:
 
     @property
     def tested(self) -> bool:
-        """Tell whether anything was tested: a run of unsupported variants says nothing about the device."""
+        """Whether any variant ran: a run of unsupported variants says nothing about the device."""
         return any(outcome.status is not Status.NOT_SUPPORTED for outcome in self.outcomes)
 
     def groups(self) -> dict[tuple[str, str], list[Outcome]]:
-        """Return the outcomes of each test on each route."""
+        """Return (test, route) -> outcomes."""
         result: dict[tuple[str, str], list[Outcome]] = {}
         for outcome in self.outcomes:
             result.setdefault((outcome.test, outcome.route), []).append(outcome)
         return result
 
     def tests(self) -> dict[str, Status]:
-        """Return the status of each test, on all routes together."""
+        """Return test -> status on all routes together: the worst of its outcomes."""
         statuses: dict[str, list[Outcome]] = {}
         for (test, _), outcomes in self.groups().items():
             statuses.setdefault(test, []).extend(outcomes)
         return {test: worst(outcomes) for test, outcomes in statuses.items()}
 
     def counts(self) -> dict[Status, int]:
-        """Return how many variants passed, failed, are not supported."""
+        """Return the number of variants with each status."""
         return count(self.outcomes)

@@ -1,4 +1,4 @@
-"""The test subjects of a device: its multiply-adds and matrix types, with the sizes of their subgroups."""
+"""The test subjects of a device on a route: its multiply-adds and matrix types, each with a subgroup size."""
 
 from __future__ import annotations
 
@@ -25,22 +25,26 @@ from coopmat.matrices.supported import Supported
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, Variant
 from coopmat.runtime.instruction_probe import instructions
 
-# The routes whose code takes a device's compiler several times as long: they get half as many variants.
+# Routes whose code takes a device's compiler several times as long: they get half as many variants.
 SLOW = tuple(strategy.name for strategy in STRATEGIES.values() if not strategy.has_one_work_item)
 Item = TypeVar("Item", bound="Variant | MatrixType")
-# In a work-item, whose code has no loops: of 1024 a device's compiler needed 20 seconds.
+# The largest number of a matrix's components in one work-item, whose code has no loops. With 1024 components, a
+# device's compiler needed 20 seconds.
 _MOST_COMPONENTS = 256
 _GOLDEN_RATIO = (1 + 5**0.5) / 2
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A `Profile` has a `route`: native, or a lowering, whose `strategy` has the device's instructions. Each
-    multiply-add has a subgroup size, in work-items; None if the device chooses.
+    """The test subjects of a device on one route.
 
-    `matrix_types` are those with which operations on single matrices are tested, if `exhaustive` in every combination
-    with an operation's other parameters. Places in memory start at multiples of `pointer_alignment` bytes, and strides
-    are multiples of `stride_multiple` bytes.
+    route: "native", or the name of a lowering.
+    multiply_adds: each with a subgroup size in work-items, None if the device chooses.
+    matrix_types: the types for operations on single matrices, with the same subgroup sizes.
+    pointer_alignment: the alignment of matrices in memory, in bytes.
+    stride_multiple: the number of bytes of which strides must be multiples.
+    exhaustive: whether matrix types are tested with every combination of an operation's other parameters.
+    strategy: the lowering, with the matrix instructions of the device; None for "native".
     """
 
     device: DeviceInfo
@@ -64,20 +68,26 @@ class Profile:
         return {size: Supported(tuple(variants)) for size, variants in groups.items()}
 
     def has_type(self, matrix: MatrixType, sub_group_size: int | None) -> bool:
-        """Return whether a kernel may use the type: a lowering has every type whose components the device has."""
+        """Return whether a kernel may use the type.
+
+        A lowering has every matrix type whose component type the device supports.
+        """
         if not self.is_native:
             return matrix.component in component_types(self.device)
         supported = self._supported.get(sub_group_size)
         return supported is not None and supported.has_type(matrix)
 
     def copies(self, matrix: MatrixType, sub_group_size: int | None) -> int | None:
-        """Return the number of work-items that hold each component, None if only the device knows."""
+        """Return the number of work-items that hold each component.
+
+        Return None for native matrices, where only the device knows.
+        """
         if self.strategy is None:
             return None
         return 1 if matrix.of_work_group else self.strategy.holding(matrix, sub_group_size or 1).copies
 
     def suffix(self, sub_group_size: int | None) -> str:
-        """Return the suffix of a variant's name for the size of its subgroups."""
+        """Return the suffix of a variant's name for its subgroup size, "" if there is nothing to distinguish."""
         return f".sg{sub_group_size}" if sub_group_size is not None and self.route != "one" else ""
 
 
@@ -86,10 +96,10 @@ def profile_for(
 ) -> Profile:
     """Return the profile of a device on a route.
 
-    Native: the device's own list. A lowering: `emulated`'s, in subgroups of 1 (`one`), of the device's sizes (`lanes`)
-    or of any (`scratch`), distributed so that types and shapes meet them all; `wimpy` is a few of each, `exhaustive`
-    all there are. Another `seed` pairs component types differently. ValueError if the device cannot have the route, or
-    does not report its variants.
+    Native: the multiply-adds and types that the device reports. Lowered: those of `emulated`, distributed over subgroup
+    sizes so that types and shapes meet every size. The sizes are 1 (`one`), the device's (`lanes`) or any (`scratch`).
+    `wimpy` selects a few of each, `exhaustive` all. Another `seed` pairs component types differently.
+    Raises ValueError if the device cannot have the route, or does not report its variants.
     """
     if route == "native":
         return _native(device, wimpy)
@@ -118,8 +128,10 @@ def profile_for(
 
 
 def _on_unit(strategy: Strategy, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Variant, int], ...]:
-    """Return the multiply-adds that the route's devices have instructions for; for `wimpy` those of few component
-    types."""
+    """Return the multiply-adds that the route's matrix instructions implement, each with its subgroup size.
+
+    `wimpy` selects about three for each row of the table of instructions.
+    """
     pairs: list[tuple[Variant, int]] = []
     for row in strategy.products:
         variants = row.variants(3, 2, 3) if row.lanes in sizes else ()
@@ -131,7 +143,7 @@ def _on_unit(strategy: Strategy, sizes: Sequence[int], wimpy: bool) -> tuple[tup
 def _operands(
     strategy: Strategy, sizes: Sequence[int], components: Sequence[ComponentType]
 ) -> tuple[tuple[MatrixType, int], ...]:
-    """Return matrix types with the layouts that instructions require, two tiles of each kind."""
+    """Return matrix types with the lane layouts that only instructions require, two tiles high each."""
     types_by_tile: dict[object, tuple[MatrixType, int]] = {}
     for row in strategy.products:
         for names, (rows, columns), use in zip((row.a, row.b, row.c), row.shapes, Use, strict=True):
@@ -144,8 +156,10 @@ def _operands(
 
 
 def _light(route: str, dealt: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
-    """Return items in subgroups of the device so large that no work-item holds more than `_MOST_COMPONENTS` of a
-    matrix."""
+    """Return items in subgroups so large that no work-item holds more than `_MOST_COMPONENTS` of a matrix.
+
+    This applies only to routes in the device's subgroups. If no size is large enough, the item keeps its size.
+    """
     if route not in IN_SUB_GROUPS:
         return tuple(dealt)
     return tuple(
@@ -155,13 +169,16 @@ def _light(route: str, dealt: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
 
 
 def _components(item: Variant | MatrixType) -> int:
-    """Return the number of components of the largest matrix."""
+    """Return the number of components of the item's largest matrix."""
     matrices = item.matrix_types() if isinstance(item, Variant) else (item,)
     return max(matrix.rows * matrix.columns for matrix in matrices)
 
 
 def _strategy(device: DeviceInfo, route: str) -> Strategy:
-    """Return the lowering, with those of its instructions that the device has. Raises ValueError if it has none."""
+    """Return the route's lowering, restricted to the matrix instructions that the device has.
+
+    Raises ValueError if the route does not exist, or if it requires instructions and the device has none of them.
+    """
     if route not in ROUTES:
         raise ValueError(f"there is no route '{route}'; there are {', '.join(LISTED_ROUTES)}")
     if route not in OPENCL_C_ONLY:
@@ -177,7 +194,7 @@ def _sub_group_sizes(device: DeviceInfo, strategy: Strategy) -> tuple[int, ...]:
         return (1,)
     on_unit = {row.lanes for row in strategy.products}
     if strategy.prelude:
-        # They were tried in these; a vendor's OpenCL need not know of subgroups.
+        # The instructions were probed in subgroups of these sizes; OpenCL of the vendor may not report subgroups.
         return tuple(sorted(on_unit))
     if not strategy.has_sub_groups_of_device:
         return emulated.SUB_GROUP_SIZES
@@ -194,13 +211,16 @@ def _sub_group_sizes(device: DeviceInfo, strategy: Strategy) -> tuple[int, ...]:
 
 
 def _native(device: DeviceInfo, wimpy: bool) -> Profile:
-    """Return the device's list, for its default subgroups; for `wimpy` a few variants that have every matrix type among
-    them."""
+    """Return the profile of the device's reported multiply-adds, in its default subgroups.
+
+    `wimpy` selects a few variants that together contain every matrix type. Raises ValueError if the device reports
+    none.
+    """
     if device.variants is None:
-        raise ValueError(f"{device.label} does not say which matrices it has")
+        raise ValueError(f"{device.label} does not report which matrices it has")
     variants: Sequence[Variant] = device.variants
     if wimpy:
-        # The language has those whose result is of C's type.
+        # The language has only variants whose result has C's type.
         usable = [variant for variant in dict.fromkeys(variants) if variant.c == variant.result]
         variants = emulated.covering(usable, lambda v: (*v.matrix_types(), v.saturating))
     types = Supported(tuple(variants)).matrix_types
@@ -215,7 +235,7 @@ def _native(device: DeviceInfo, wimpy: bool) -> Profile:
 
 
 class _Dealt(Sequence[tuple[Item, int]]):
-    """Items, each with a subgroup size: whatever repeats along the items gets every size in turn."""
+    """A sequence of (item, subgroup size), in which items at any regular distance get every size in turn."""
 
     def __init__(self, items: Sequence[Item], sizes: Sequence[int]) -> None:
         self._items, self.sizes = items, sizes
@@ -231,5 +251,5 @@ class _Dealt(Sequence[tuple[Item, int]]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         item, count = self._items[index], len(self.sizes)
-        # Multiples of the golden ratio, modulo 1, lie evenly, and so do those of every step.
+        # Multiples of the golden ratio modulo 1 are evenly distributed, and so are those with any regular step.
         return item, self.sizes[int(index % len(self) * _GOLDEN_RATIO % 1.0 * count)]

@@ -1,7 +1,7 @@
-"""Batches of variants on the machines of a cluster: what workers are called with, and what they send back.
+"""Batches of variants on the machines of a cluster: the work for the workers, and the results that they return.
 
-A worker runs a batch as `workers.Pool` does here, in processes that may die. The files of failing variants travel with
-their outcomes.
+A worker runs a batch with `workers.Pool`, in child processes that may die. The files of failing variants are sent back
+with their outcomes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .run import plan_here
 from .schedule import Batch, Schedule, Settings
 from .workers import Keep, Pool
 
-# The most bytes of one variant's files that are sent.
+# The largest number of bytes of one variant's files that are sent back.
 _MOST = 16 << 20
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What a plan is made from: tests, routes and variants, as `run.run` has them."""
+    """The arguments from which a worker makes a plan: tests, routes and variants, as for `run.run`."""
 
     settings: Settings
     tests: tuple[str, ...]
@@ -39,7 +39,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class Work:
-    """A batch for a worker with a device, or the variant that a worker died of, of which it is to make the files."""
+    """A unit of work for a cluster worker.
+
+    request: a batch to run, or a variant that killed a worker and whose files are to be written (`Keep`).
+    """
 
     settings: Settings
     request: Batch | Keep
@@ -47,7 +50,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Delivery:
-    """An outcome, and the files of the variant if it failed."""
+    """An outcome, and name -> contents of the variant's files if the variant failed."""
 
     outcome: Outcome
     files: Mapping[str, bytes]
@@ -57,7 +60,10 @@ class Delivery:
 
 
 def plan(selection: Selection) -> Schedule:
-    """Return the batches of a run. Raises UsageError for a test or a variant that does not exist."""
+    """Return the schedule of a run on this worker's device.
+
+    Raises UsageError for a test or a variant that does not exist.
+    """
     from coopmat.devices import select
 
     device = select(selection.settings.device)
@@ -68,7 +74,7 @@ _pool: tuple[Settings, Pool, list[Outcome]] | None = None
 
 
 def run_batch(work: Work) -> list[Delivery]:
-    """Return what became of each variant of a batch. The processes are kept for the next one."""
+    """Run a batch and return the outcome of each variant. The child processes are kept for the next batch."""
     global _pool
     if _pool is None or _pool[0] != work.settings:
         if _pool is not None:
@@ -90,7 +96,7 @@ def run_batch(work: Work) -> list[Delivery]:
 
 
 def _files(outcome: Outcome) -> dict[str, bytes]:
-    """Take a variant's files off this machine."""
+    """Return name -> contents of a failing variant's files, at most `_MOST` bytes, and delete them on this machine."""
     directory = Path(outcome.directory) if outcome.directory else None
     if directory is None or not directory.is_dir():
         return {}
@@ -108,8 +114,10 @@ def _files(outcome: Outcome) -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class ClusterDevice:
-    """A device of a cluster, by the name of its resource. `device` is the same one where it is here, too: then plans
-    are made here."""
+    """A device of a cluster, named by its resource.
+
+    device: the same device on this machine, if there is one; then plans are made here instead of on a worker.
+    """
 
     engine: Engine
     resource: str
@@ -118,7 +126,7 @@ class ClusterDevice:
     def plan(
         self, settings: Settings, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
     ) -> Schedule:
-        """Have the plan made where the device is. Raises UsageError, InternalError."""
+        """Return the schedule of a run, made on a worker that has the device. Raises UsageError, InternalError."""
         if self.device is not None:
             return plan_here(settings, self.device, tests, routes, variants)
         selection = Selection(replace(settings, device=self.resource), tuple(tests), tuple(routes), tuple(variants))
@@ -132,8 +140,10 @@ class ClusterDevice:
         return found
 
     def run(self, settings: Settings, batches: Sequence[Batch], done: Callable[[Outcome], bool]) -> None:
-        """Run batches where the device is. If `done` returns True, no more is run. Of a batch that workers died of,
-        each variant is run by itself, and what of these a worker dies of fails."""
+        """Run batches on the device's workers, until `done` returns True.
+
+        If a worker dies of a batch, each of its variants is run alone. A variant of which a worker dies again fails.
+        """
         run = _Run(self.engine, settings, self.resource, done)
         try:
             run.run(batches)
@@ -153,7 +163,10 @@ def _planned(selection: Selection) -> Schedule | Exception:
 
 
 class _Run:
-    """A run's part on the cluster: `lost` are the batches that did not come back, with the reasons."""
+    """The execution of a run on the cluster.
+
+    lost: the batches whose worker died, with the reasons.
+    """
 
     def __init__(self, engine: Engine, settings: Settings, resource: str, done: Callable[[Outcome], bool]) -> None:
         self._engine, self._settings, self._resource, self._done = engine, settings, resource, done
@@ -171,7 +184,7 @@ class _Run:
         self._call(batches, arrived)
 
     def keep(self) -> None:
-        """Report the variants that are lost for good, each a batch by now, with the files that another worker makes."""
+        """Report the variants in `lost`, batches of one each, as failed; another worker writes their files."""
         outcomes = [batch.outcome(batch.items[0], Status.FAILED, log=f"its worker: {why}") for batch, why in self.lost]
 
         def arrived(number: int, result: object) -> None:
@@ -195,11 +208,11 @@ class _Run:
 
 
 class _Enough(Exception):
-    """Is raised to end a run early."""
+    """Raised to end a run early, after `done` returned True."""
 
 
 def _kept(settings: Settings, delivery: Delivery) -> Outcome:
-    """Keep the files of a failing variant here, as if it had run here."""
+    """Store the files of a failing variant on this machine, and return its outcome with their directory."""
     outcome = delivery.outcome
     if not delivery.files:
         return replace(outcome, directory="")

@@ -1,4 +1,4 @@
-"""A whole run: it selects the variants, runs them in workers, and collects their outcomes."""
+"""A whole run: select the variants, run them in workers, and collect their outcomes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .workers import Pool
 
 
 class Place(Protocol):
-    """A `Place` is where a run's batches run: here, or a device of a cluster (`remote.ClusterDevice`)."""
+    """A `Place` that runs batches: this machine, or a device of a cluster (`remote.ClusterDevice`)."""
 
     def plan(
         self, settings: Settings, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
@@ -66,12 +66,11 @@ def run(
     started: Started = lambda test, variant, route: None,
     done: Done = lambda outcome: None,
 ) -> Results:
-    """Run the tests (names or patterns; all by default) on the routes (the device's by default), here in `jobs`
-    processes, or in a place on a cluster. Variants that are in the report `resume` are not run again.
-    `planned` is told how many outcomes there will be.
+    """Run the tests (names or patterns, all by default) on the routes (the device's by default); return the results.
 
-    Ctrl-C ends it early: the results so far are returned. Raises UsageError for a test or variant that does not exist,
-    InternalError if no worker starts.
+    `place` is a device of a cluster, by default this machine with `jobs` processes. Variants in the report `resume` are
+    not run again. `planned` gets the number of outcomes, before any variant runs. Ctrl-C ends the run early, and the
+    results so far are returned. Raises UsageError for an unknown test or variant, InternalError if no worker starts.
     """
     begin = time.monotonic()
     place = place or _Here(device, jobs, started)
@@ -96,7 +95,7 @@ def run(
         place.run(settings, batches, collect)
     except KeyboardInterrupt:
         results.interrupted = True
-    # However the work was spread, the rows of a report have one order.
+    # Sort the rows, so that their order does not depend on the distribution of the work.
     results.outcomes.sort(key=lambda outcome: order[key_of(outcome)])
     results.seconds = time.monotonic() - begin
     return results
@@ -105,7 +104,7 @@ def run(
 def _remaining(
     batches: Sequence[Batch], resume: Report, order: Mapping[Key, int], results: Results, settings: Settings
 ) -> list[Batch]:
-    """Add the outcomes of the report `resume` to the results, and return the batches without their variants."""
+    """Add the outcomes of the report `resume` to the results, and return the batches without its variants."""
     require_same_run(resume, results, settings)
     before = known(resume, order)
     results.outcomes += before.values()
@@ -115,8 +114,10 @@ def _remaining(
 def plan_here(
     settings: Settings, device: DeviceInfo, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
 ) -> Schedule:
-    """Return the batches of a run on a device of this machine's. Raises UsageError for a test or a variant that does
-    not exist."""
+    """Return the schedule of a run on a device of this machine.
+
+    Raises UsageError for a test or a variant that does not exist.
+    """
     catalogue = Catalogue(settings, device)
     return schedule(catalogue, select_items(catalogue, tests, routes, variants))
 
@@ -124,6 +125,6 @@ def plan_here(
 def select_items(
     catalogue: Catalogue, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
 ) -> dict[tuple[str, str], list[Item]]:
-    """Return the variants of each test on each route. Raises UsageError for a test or a variant that does not exist."""
+    """Return (test, route) -> variants. Raises UsageError for a test or a variant that does not exist."""
     names = select_tests(catalogue.tests(), tests)
     return select(catalogue, names, list(routes) or [catalogue.settings.default_route], variants)

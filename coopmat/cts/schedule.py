@@ -1,4 +1,4 @@
-"""The variants of a run: tests by name or pattern, on each route, distributed to batches that are built together."""
+"""The variants of a run: selected by name or pattern on each route, and grouped to batches that are built together."""
 
 from __future__ import annotations
 
@@ -19,16 +19,22 @@ from .profile import Profile, profile_for
 
 SELECTIONS = ("wimpy", "default", "exhaustive")
 MODES = ("c", "spirv")
-# Variants that are compiled and built as one program: more make it no faster.
+# The number of variants that are compiled and built as one program: larger programs are not faster.
 BATCH = 24
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run, and of each of its workers: `device` is "platform:device" numbers, `timeout` seconds for
-    each step, `selection` one of SELECTIONS, `code` the form of programs for the device (`CompileOptions.code`). `keep`
-    is the directory for the files of failing variants, `registry` the module with OPERATIONS. `device_name` is the
-    user's name for the device, empty if it was selected by default."""
+    """The settings of a run, which each of its workers gets too.
+
+    device: the device's "platform:device" numbers.
+    selection: one of SELECTIONS.
+    timeout: the limit of each step, in seconds.
+    keep: the directory for the files of failing variants.
+    code: the form of programs for the device (`CompileOptions.code`).
+    registry: the module that contains OPERATIONS.
+    device_name: the user's name for the device, "" if it was selected by default.
+    """
 
     device: str
     default_route: str
@@ -42,7 +48,7 @@ class Settings:
     device_name: str = ""
 
     def command(self, test: str, variant: str, route: str) -> str:
-        """Return the command that repeats a variant, after `coopmat cts`."""
+        """Return the arguments of `coopmat cts` that repeat a variant."""
         words = [test, *(["--variant", variant] if variant else [])]
         words += ["--route", route] if route != self.default_route else []
         words += ["--device", shlex.quote(self.device_name)] if self.device_name else []
@@ -59,7 +65,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Item:
-    """One variant of an operation, from a selection; `mode` and `route` are its batch's."""
+    """One variant of an operation; its batch has the mode and the route.
+
+    selection: the one of SELECTIONS whose profile contains the variant.
+    """
 
     operation: str
     case: Case
@@ -72,7 +81,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Batch:
-    """A `Batch` is a sequence of variants that run in one worker; in mode "c" they are one program."""
+    """A sequence of variants of one mode, route and subgroup size that run in one worker.
+
+    In mode "c", the variants are compiled as one program.
+    """
 
     mode: str
     route: str
@@ -86,7 +98,7 @@ class Batch:
         return replace(self, items=self.items[start:end])
 
     def without(self, known: Container[tuple[str, str, str]]) -> list[Batch]:
-        """Return what remains of it without the variants of these tests, variants and routes: a batch, or none."""
+        """Return the batch without the variants in `known` (test, variant, route), or an empty list if none remain."""
         items = tuple(item for item in self.items if (self.test(item), item.variant, self.route) not in known)
         return [replace(self, items=items)] if items else []
 
@@ -95,7 +107,7 @@ class Batch:
         return self.part(0, middle), self.part(middle)
 
     def in_sub_groups_of(self, size: int) -> Batch:
-        """Return the same variants, with the same names, in subgroups of another size."""
+        """Return the batch with the same variants, and the same names, in subgroups of another size."""
         items = tuple(replace(item, case=replace(item.case, sub_group_size=size)) for item in self.items)
         return replace(self, sub_group_size=size, items=items)
 
@@ -116,26 +128,32 @@ class Catalogue:
         return [f"{mode}_{o.name}" for mode in MODES for o in self.operations.values() if mode in o.modes]
 
     def items(self, test: str, route: str, selection: str | None = None) -> Iterator[Item]:
-        """Yield the variants of a selection, by default the settings'. Raises ValueError if the device cannot have the
-        route."""
+        """Yield the variants of a test on a route, in a selection (by default the settings').
+
+        Raises ValueError if the device cannot have the route.
+        """
         mode, _, name = test.partition("_")
         operation, selection = self.operations[name], selection or self.settings.selection
         if mode == "spirv" and self.in_c(route):
             return
         every = [c for c in operation.cases(self.profile(route, selection)) if operation.has(mode, c)]
         if selection == "wimpy" and len(every) > 1:
-            # Each variant in one mode on each route, in turn; where there is one mode, on every second route.
+            # In wimpy runs, each variant runs in one of the two modes on each route, in turn. A test with one mode runs
+            # each variant on every second route.
             every = every[(MODES.index(mode) + ROUTES.index(route)) % 2 :: 2]
         for case in every:
             yield Item(name, case, selection)
 
     def in_c(self, route: str) -> bool:
-        """Return whether the device is given OpenCL C."""
+        """Return whether programs of this route are passed to the device as OpenCL C."""
         code = self.settings.code
         return code == "c" or (code == "auto" and (route in OPENCL_C_ONLY or route_for(self.device).code == "c"))
 
     def profile(self, route: str, selection: str) -> Profile:
-        """Return the profile of a route. Raises ValueError if the device cannot have the route."""
+        """Return the device's profile for a route and a selection.
+
+        Raises ValueError if the device cannot have the route.
+        """
         key = route, selection
         if key not in self._profiles:
             wimpy, exhaustive = (selection == word for word in ("wimpy", "exhaustive"))
@@ -144,8 +162,10 @@ class Catalogue:
 
 
 def select_tests(tests: Sequence[str], patterns: Iterable[str]) -> list[str]:
-    """Return the tests that match a pattern, in their order; all without patterns. Raises UsageError if a pattern
-    matches none."""
+    """Return the tests that match any pattern, in the order of `tests`; all tests if there are no patterns.
+
+    Raises UsageError if a pattern matches no test.
+    """
     filters = list(patterns)
     for pattern in filters:
         if not any(fits(pattern, test) for test in tests):
@@ -154,26 +174,28 @@ def select_tests(tests: Sequence[str], patterns: Iterable[str]) -> list[str]:
 
 
 def _similar(name: str, names: Iterable[str]) -> str:
-    """Return the question whether a similar name was meant, empty if there is none."""
+    """Return the suffix "; did you mean 'NAME'?" for the most similar name, "" if no name is similar."""
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Return whether a name matches a pattern, in which `*` stands for anything."""
+    """Return whether a whole name matches a pattern, in which `*` matches any text."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A `Schedule` is the work of a run. `outcomes` are those known before anything runs: tests without variants, with
-    the reason."""
+    """The work of a run.
+
+    outcomes: the outcomes that are known before anything runs: tests without variants, with the reason.
+    """
 
     batches: Sequence[Batch]
     outcomes: Sequence[Outcome]
 
     def order(self) -> dict[tuple[str, str, str], int]:
-        """Return the place of each outcome, by test, variant and route."""
+        """Return (test, variant, route) -> position of the outcome in reports."""
         keys = [(outcome.test, outcome.variant, outcome.route) for outcome in self.outcomes]
         keys += [(batch.test(item), item.variant, batch.route) for batch in self.batches for item in batch.items]
         return {key: number for number, key in enumerate(keys)}
@@ -186,8 +208,11 @@ class Schedule:
 def select(
     catalogue: Catalogue, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]
 ) -> dict[tuple[str, str], list[Item]]:
-    """Return the variants of each test on each route, none if the device cannot have it. Raises UsageError for a
-    variant that no test has on any route."""
+    """Return (test, route) -> variants; the list is empty if the device cannot have the route.
+
+    With `variants`, a test is left out on a route if none matches. Raises UsageError for a variant that no test has on
+    any route.
+    """
     items_by_test: dict[tuple[str, str], list[Item]] = {}
     unknown = set(variants)
     for route in routes:
@@ -206,9 +231,9 @@ def select(
 
 
 def _no_variant(catalogue: Catalogue, name: str, tests: Sequence[str], routes: Sequence[str]) -> UsageError:
-    """Return the error for a variant that no test has in the selection."""
+    """Return the error for a variant that no selected test has, with a similar name as suggestion."""
     listing = "`coopmat cts --list TEST` lists those of a test"
-    if catalogue.settings.selection == "exhaustive":  # of millions of names, none is looked for
+    if catalogue.settings.selection == "exhaustive":  # millions of names: no similar one is searched
         return UsageError(f"there is no variant '{name}'; {listing}")
     names = {item.variant: None for route in routes for test in tests for item in catalogue.items(test, route)}
     where = " in the selection; --exhaustive has all shapes"
@@ -216,8 +241,11 @@ def _no_variant(catalogue: Catalogue, name: str, tests: Sequence[str], routes: S
 
 
 def _choose(catalogue: Catalogue, test: str, route: str, variants: Sequence[str]) -> list[Item]:
-    """Return the run's variants that match a name or a pattern. A whole name also selects a variant of a smaller or
-    larger run, so that a command that such a run printed can be repeated."""
+    """Return the variants of a test on a route that match a name or a pattern of `variants`.
+
+    A full name also selects a variant of the "default" and "wimpy" selections, so that any printed command can be
+    repeated.
+    """
     items: dict[str, Item] = {}
     own = list(catalogue.items(test, route))
     for variant in variants:
@@ -230,7 +258,10 @@ def _choose(catalogue: Catalogue, test: str, route: str, variants: Sequence[str]
 
 
 def schedule(catalogue: Catalogue, selected: Mapping[tuple[str, str], Sequence[Item]]) -> Schedule:
-    """Return batches of one mode, route and subgroup size each, in the order of the tests."""
+    """Return the schedule of the selected variants, in the order of the tests.
+
+    Each batch has one mode, route and subgroup size.
+    """
     outcomes: list[Outcome] = []
     groups: dict[tuple[str, str, int | None], list[Item]] = {}
     for (test, route), items in selected.items():
@@ -248,8 +279,8 @@ def _why_none(catalogue: Catalogue, test: str, route: str) -> str:
     except ValueError as error:
         return str(error)
     if catalogue.in_c(route) and test.startswith("spirv_"):
-        return "the device is given OpenCL C, and no SPIR-V"
-    return "the device has no variant of it"
+        return "this route passes OpenCL C to the device, not SPIR-V"
+    return "the device has no variant of this test"
 
 
 def _batches(groups: Mapping[tuple[str, str, int | None], Sequence[Item]]) -> Iterator[Batch]:

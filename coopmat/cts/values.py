@@ -1,4 +1,4 @@
-"""Inputs of matrix operations: all values that a device could mishandle, within the domain of the operation."""
+"""Inputs of matrix operations: values that a device is likely to mishandle, within the domain of the operation."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from coopmat.matrices.variants import ComponentType
 
 
 def whole_range(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
-    """Return random values: integers with the extremes among them; floats with infinities, NaNs, zeros and subnormals
-    of either sign."""
+    """Return random values of the type's whole range, about 30 % of them from `specials`."""
     if component.is_integer:
         limits = np.iinfo(component.numpy)
         values = rng.integers(limits.min, limits.max, shape, component.numpy, endpoint=True)
@@ -25,7 +24,7 @@ def whole_range(rng: np.random.Generator, component: ComponentType, *shape: int)
 
 
 def specials(component: ComponentType) -> list[Any]:
-    """Return the values that devices mishandle most easily."""
+    """Return the values that devices mishandle most easily: extremes, zeros, infinities, NaN, subnormals, ones."""
     if component.is_integer:
         limits = np.iinfo(component.numpy)
         return [limits.min, limits.max, 0, 1, limits.max // 2 + 1]
@@ -33,28 +32,31 @@ def specials(component: ComponentType) -> list[Any]:
 
 
 def _edges(component: ComponentType) -> list[float]:
-    """Return the least subnormal, a greater one, the least normal number and the greatest, some negative."""
+    """Return the least subnormal, five times it (negative), the least normal number, and the greatest of both signs."""
     least = component.normal * component.epsilon
     return [least, -least * 5, component.normal, component.largest, -component.largest]
 
 
 def moderate(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
-    """Return random integers over their whole range, or floats of either sign around 1, with fractions."""
+    """Return random integers of the whole range, or floats from -8 to 8 in steps of 1/8."""
     if component.is_integer:
         return whole_range(rng, component, *shape)
     return narrow(component, rng.integers(-64, 65, shape) / 8)
 
 
 def divisors(component: ComponentType, y: Array) -> Array:
-    """Return divisors without the undefined ones: 0, and -1 under the most negative integer."""
+    """Return `y` with undefined integer divisors replaced by 3: 0, and -1, with which the least integer overflows."""
     if component.is_integer:
         y = np.where((y == 0) | (y == np.array(-1).astype(y.dtype)), y.dtype.type(3), y)
     return y
 
 
 def convertible(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:
-    """Return values whose unsaturated conversion is defined: with fractions, in the target's range; to floats, any
-    values."""
+    """Return values whose conversion from `source` to `to` without saturation is defined.
+
+    For floats to integers, the values have fractions and are in the target's range; for other pairs, any value is
+    defined.
+    """
     if source.is_integer or not to.is_integer:
         return whole_range(rng, source, *shape)
     low, high = np.iinfo(to.numpy).min, np.iinfo(to.numpy).max

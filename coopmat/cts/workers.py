@@ -1,4 +1,4 @@
-"""Processes that run batches. If one dies or hangs, it is replaced, and only the variant at fault fails."""
+"""Processes that run batches: one that dies or hangs is replaced, and only the variant at fault fails."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from . import artifacts
 from .outcome import Outcome, Status
 from .schedule import Batch, Settings
 
-# Seconds for a process to start, with the imports and a first compilation, and to end.
+# The limits in seconds for a process to start (imports and a first compilation included), and to end.
 START, END = 180.0, 3.0
-# The most bytes of a dead worker's output that are kept.
+# The largest number of bytes of a dead worker's output that are kept.
 TAIL = 4000
 
 
@@ -32,14 +32,17 @@ TAIL = 4000
 
 @dataclass(frozen=True)
 class Keep:
-    """A request for the files of a variant that killed a worker; the reply is the outcome with their directory."""
+    """A request to write the files of a variant that killed a worker; the reply is the outcome with their directory."""
 
     batch: Batch
     outcome: Outcome
 
 
 def _serve(pipe: Connection, settings: Settings, output: str) -> None:
-    """Serve the requests from the pipe. The parent decides when the process ends; Ctrl-C does not end it."""
+    """Serve the requests from the pipe in a worker process, until the parent sends None or a launch fails.
+
+    Ctrl-C is ignored: the parent decides when the process ends. `output` is the file for standard output and error.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _redirect(output)
     from coopmat.devices import select
@@ -60,13 +63,13 @@ def _serve(pipe: Connection, settings: Settings, output: str) -> None:
             except Refused:
                 pipe.send(("refused", None))
             except Broken:
-                # The next batch gets a process with a context of its own.
+                # A failed launch may break the context: end, so that the next batch gets a new process.
                 return
             pipe.send(("finished", None))
 
 
 def _redirect(path: str) -> None:
-    """Redirect the output of drivers, which print as they die, from the runner's to the variant's log."""
+    """Redirect standard output and error to the file at `path`: drivers print there when they crash."""
     handle = os.open(path, os.O_WRONLY | os.O_APPEND)
     os.dup2(handle, 1)
     os.dup2(handle, 2)
@@ -77,8 +80,15 @@ def _redirect(path: str) -> None:
 
 
 class Worker:
-    """A process and its state: the current `request`, for which `position` outcomes have arrived, in the step `step`,
-    of the item `item` if it concerns one; since `since`, and until `deadline` at most."""
+    """A worker process and its state, as the parent sees it.
+
+    request: the current request, None if the worker is idle.
+    position: the number of outcomes of the request that have arrived.
+    step: the current step, a key of `_DOING`.
+    item: the index of the item that the step concerns, None if it concerns several.
+    since: the start of the step, in seconds of the monotonic clock.
+    deadline: the time at which the step has taken too long.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -103,23 +113,23 @@ class Worker:
     def give(self, request: Batch | Keep) -> None:
         self.request, self.position = request, 0
         self.enter("build")
-        # A worker that is dead shows when its pipe is read.
+        # The pool notices a dead worker when it reads the pipe.
         with suppress(OSError):
             self.pipe.send(request)
 
     def enter(self, step: str, item: int | None = None) -> None:
-        """Begin a step, which may take as long as the settings allow."""
+        """Record the beginning of a step, and set its deadline by the timeout of the settings."""
         self.step, self.item, self.since = step, item, time.monotonic()
         self.deadline = self.since + self.settings.timeout
 
     def last_words(self) -> str:
-        """Return the end of the process's output."""
+        """Return the end of the process's output, at most `TAIL` bytes."""
         self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, self._output.tell() - TAIL))
         return self._output.read().decode(errors="replace").strip()
 
     def death(self) -> str:
-        """Describe how a dead process ended."""
+        """Describe how a dead process ended: by which signal, or with which exit status."""
         self.process.join(END)
         code = self.process.exitcode
         if code is not None and code < 0:
@@ -128,7 +138,7 @@ class Worker:
         return f"with exit status {code}"
 
     def close(self, patience: float = 0.0) -> None:
-        """Let an idle process end by itself, for so many seconds; then kill it."""
+        """Let an idle process end within `patience` seconds, then kill it, and close the pipe and the output file."""
         if patience and self.is_free:
             with suppress(OSError):
                 self.pipe.send(None)
@@ -141,7 +151,7 @@ class Worker:
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Start processes that inherit that they ignore Ctrl-C."""
+    """Block Ctrl-C inside the context, so that a process started there inherits the blocked signal."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -153,8 +163,11 @@ def _no_interrupts() -> Iterator[None]:
 
 
 class Pool:
-    """A `Pool` runs batches in `jobs` processes. `started` is called with each variant (test, variant, route) before it
-    is launched or built alone, `done` with each outcome; if `done` returns True, no more is run."""
+    """A scheduler that runs batches in `jobs` worker processes.
+
+    started: a callback with (test, variant, route) before a variant is launched, or built alone.
+    done: a callback with each outcome; if it returns True, no further batch is run.
+    """
 
     def __init__(
         self, settings: Settings, jobs: int, started: Callable[[str, str, str], None], done: Callable[[Outcome], bool]
@@ -168,8 +181,10 @@ class Pool:
         self._stop = False
 
     def run(self, batches: Sequence[Batch | Keep]) -> None:
-        """Run batches and return when all are finished; the processes remain for more, but for an exception. Raises
-        InternalError if workers do not start."""
+        """Run batches, and return when all are finished; the processes are kept for the next call.
+
+        An exception ends the processes. Raises InternalError if workers do not start.
+        """
         self._queue.extend(batches)
         try:
             while not self._stop and (self._queue or any(worker.request for worker in self._workers)):
@@ -182,7 +197,7 @@ class Pool:
             raise
 
     def close(self) -> None:
-        """End the processes."""
+        """End all worker processes."""
         while self._workers:
             self._workers.pop().close(END)
 
@@ -206,7 +221,7 @@ class Pool:
                 self._hear(worker)
             elif time.monotonic() >= worker.deadline:
                 worker.process.kill()
-                self._lost(worker, f"nothing came of it in {self.settings.timeout:g} seconds")
+                self._lost(worker, f"no response in {self.settings.timeout:g} seconds")
 
     def _hear(self, worker: Worker) -> None:
         try:
@@ -229,13 +244,17 @@ class Pool:
             worker.enter("ready")
 
     def _tell(self, worker: Worker, item: int | None) -> None:
-        """Report that a variant begins, with its build if that is its own."""
+        """Call `started` if the step begins a variant: its launch after the common build, or its separate build."""
         batch = worker.request
         if isinstance(batch, Batch) and item is not None and (worker.step == "between" or item != worker.item):
             self._started(batch.test(batch.items[item]), batch.items[item].variant, batch.route)
 
     def _lost(self, worker: Worker, why: str) -> None:
-        """Handle the death of a process: its variant fails, if it is known, and the others continue elsewhere."""
+        """Handle the death of a worker process; `why` describes its end.
+
+        If the variant at fault is known, that variant fails. The variants after it are put back into the queue. A batch
+        that died in its common build is halved. Raises InternalError if the process died while it started.
+        """
         self._workers.remove(worker)
         request, words = worker.request, worker.last_words()
         worker.close()

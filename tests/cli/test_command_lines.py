@@ -139,7 +139,7 @@ def test_what_is_no_response_file(run, place):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [(b"'open", "No closing quotation"), (b"\xff\xfe", "utf-8"), (b"@x", "holds itself")]
+    ("text", "message"), [(b"'open", "No closing quotation"), (b"\xff\xfe", "utf-8"), (b"@x", "includes itself")]
 )
 def test_a_response_file_that_cannot_be_read_is_told(text, message, run, place):
     (place / "x").write_bytes(text)

@@ -325,7 +325,7 @@ def test_the_conformance_suites_contract(coopmat, good):
 def test_shapes_are_not_silently_left_unchecked(coopmat):
     (coopmat.place / "info").write_text('CL_DEVICE_IL_VERSION="SPIR-V_1.4"\nCL_DEVICE_NAME="D"\n')
     native = coopmat("compile", "--device-info=info", "-o", "o.spv", "-", stdin=MATRIX)
-    assert native.status == 0 and "does not say which matrices it has: those of zero" in native.err
+    assert native.status == 0 and "does not report which matrices it has: those of zero" in native.err
     assert "[unchecked-shapes]" in native.err
     assert files(coopmat) == {"info", "o.spv"}
     auto = coopmat("compile", "--device-info=info", "--matrices=auto", "-o", "o.spv", "-", stdin=MATRIX)

@@ -58,7 +58,7 @@ def test_devices_are_listed_with_their_route(known, capsys):
     text = capsys.readouterr().out
     assert "0:0 Some OpenCL: Fast CPU\n    empty kernel: is built\n    route: one (" in text
     assert "route: one (the device takes OpenCL C only)" in text
-    assert "subgroup sizes: 8, 16" in text and "subgroup sizes: not told" in text
+    assert "subgroup sizes: 8, 16" in text and "subgroup sizes: not reported" in text
     assert "floating point: half, float\n" in text and "32 KiB local memory" in text
 
 
@@ -102,7 +102,7 @@ def test_each_value_stands_beside_its_label(width, known, dead, capsys, monkeypa
     cells = [[cell.strip() for cell in line.strip("│┃").split("│")] for line in lines if line.startswith("│")]
     first = {label: value for label, value in cells if label}
     assert first["type"].startswith("CPU, 2") and first["version"].startswith("OpenCL 3.0")
-    assert first["floating point"] == "half, float" and first["subgroup sizes"] == "not told"
+    assert first["floating point"] == "half, float" and first["subgroup sizes"] == "not reported"
     assert any("pthread [red]" in line for line in lines) and max(map(len, lines)) <= int(width)
 
 
@@ -135,7 +135,7 @@ def test_the_doctor_tells_what_is_missing_and_what_mends_it(capsys, known, monke
     assert app.run_command(["doctor"]) == 1
     text = capsys.readouterr().out
     for remedy in ("pip install lark", "coopmat doctor --install spirv-tools", "pip install 'coopmat[cpu]'"):
-        assert f"mend it with: {remedy}" in text
+        assert f"fix it with: {remedy}" in text
     assert text.count("MISSING") == 3
 
 
@@ -152,7 +152,7 @@ def test_the_doctor_tells_of_devices_that_build_nothing(others, known, dead, cap
     assert f"BROKEN  OpenCL device  1:0 Some OpenCL: pthread cannot build an empty kernel: {first}\n" in text
     assert f"\n                       {second}\n" in text
     assert ("ok      OpenCL device  0:0 Some OpenCL: Fast CPU" in text) == others
-    assert ("mend it with: pip install 'coopmat[cpu]'" in text) == (not others)
+    assert ("fix it with: pip install 'coopmat[cpu]'" in text) == (not others)
 
 
 @pytest.mark.parametrize(("named", "ignored"), [("/x", False), ("/x/bin", False), ("/y", True)])

@@ -98,7 +98,7 @@ def test_instructions_without_subgroups_of_opencls(monkeypatch: pytest.MonkeyPat
 def test_what_a_device_cannot_have() -> None:
     with pytest.raises(ValueError, match="no subgroups"):
         profile_for(replace(CPU, sub_groups=False), "lanes")
-    with pytest.raises(ValueError, match="does not say which matrices it has"):
+    with pytest.raises(ValueError, match="does not report which matrices it has"):
         profile_for(CPU, "native")
     with pytest.raises(ValueError, match="no route 'two'"):
         profile_for(CPU, "two")

@@ -134,7 +134,7 @@ def test_devices_lists_what_a_native_device_has(native_device):
     assert "pointers at multiples of 16 bytes, strides at multiples of 64 bytes" in text
     many = replace(native_device, variants=parse_variants(" ".join(f"{m}x1x1.f32xf32_f32_f32" for m in range(1, 31))))
     assert "6x1x1.f32xf32_f32_f32.nosat, 24 more" in listing._rows(many)["matrices"]
-    assert "does not say which" in listing._rows(replace(native_device, variants=None))["matrices"]
+    assert "does not report which" in listing._rows(replace(native_device, variants=None))["matrices"]
     assert listing.as_dict(CPU)["native_variants"] == [] and listing.as_dict(CPU)["stride_multiple"] == 1
 
 

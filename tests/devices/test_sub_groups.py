@@ -72,12 +72,12 @@ def test_what_was_measured_is_listed_and_said_to_be_not_told(monkeypatch: pytest
     from coopmat.cli import devices
 
     monkeypatch.setattr(probe, "ask", lambda *_: probe.Answer([8]))
-    assert devices._describe_sizes(UNTOLD) == "8 (not told; as a kernel has them)"
+    assert devices._describe_sizes(UNTOLD) == "8 (not reported; measured by a kernel)"
     found = as_dict(replace(UNTOLD, handle=None, sub_groups=False))
     assert found["sub_group_sizes"] == [] and found["sub_group_sizes_told"] is False
     assert devices._describe_sizes(GPU) == "8, 16"
     monkeypatch.setattr(probe, "ask", lambda *_: probe.Answer(failure="dead"))
-    assert devices._describe_sizes(UNTOLD) == "not told"
+    assert devices._describe_sizes(UNTOLD) == "not reported"
 
 
 def test_a_vendor_tells_what_runs_in_step_where_opencl_has_no_subgroups(monkeypatch: pytest.MonkeyPatch):

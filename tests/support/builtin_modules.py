@@ -20,13 +20,13 @@ HERE = Span("<test>", 1, 1, 1, 1)
 
 
 def supported_names() -> list[str]:
-    """The builtins whose calls go through `lower_builtin`."""
+    """Return the builtins whose calls `lower_builtin` lowers."""
     rows = {name: table.find(name) for name in sorted(table.names())}
     return [name for name, row in rows.items() if row is not None and row.supported and row.signatures]
 
 
 class Function:
-    """A function under construction, as much of it as `lower_builtin` needs."""
+    """A function under construction, with the interface that `lower_builtin` needs."""
 
     def __init__(
         self,
@@ -69,9 +69,9 @@ def new_module() -> ModuleBuilder:
 
 
 def one_function_each(overloads: Sequence[Overload], version: str = "1.4") -> str:
-    """A module with a function for each overload that passes its parameters on and returns the result.
+    """Return a module with a function for each overload, which passes its parameters on and returns the result.
 
-    Where an argument must be a constant, it is one.
+    If an argument must be a constant, the function passes a constant.
     """
     module = new_module()
     for number, overload in enumerate(overloads):
@@ -80,7 +80,7 @@ def one_function_each(overloads: Sequence[Overload], version: str = "1.4") -> st
         arguments = list(function.function.args)
         for argument, t in zip(arguments, overload.parameters, strict=True):
             if isinstance(t, PointerType) and t.pointee == EVENT:
-                # Nothing else in this function says so.
+                # Needed for the pointee type: no other instruction in this function has it.
                 argument.attributes = PointeeAttributes("byref", module.types.of(EVENT), 8)
         if overload.row.power_of_two is not None:
             arguments[overload.row.power_of_two] = ir.Constant(ir.IntType(32), 4)

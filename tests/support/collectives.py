@@ -1,7 +1,7 @@
-"""What subgroup and work-group functions give, in numpy, and kernels that call them.
+"""The results of subgroup and work-group functions in numpy, and kernels that call these functions.
 
-Values are arrays of shape (groups, lanes). An `Expected` is what every lane gets, and where that is defined: lanes
-that take part, and read from lanes that do.
+Values are arrays of shape (groups, lanes). An `Expected` has the result of every lane, and a mask of the lanes in which
+the result is defined: lanes that take part, and that read from lanes that take part.
 """
 
 from __future__ import annotations
@@ -30,9 +30,12 @@ class Expected:
 
 @dataclass(frozen=True)
 class Case:
-    """An expression of x (of type T), p (a predicate) and, in it, `lane`; `reference` maps them and the active lanes.
+    """A call of a collective function.
 
-    `result` is the type's name. `flow`: it may stand in control flow that the lanes of a group do not share.
+    expression: an expression of x (of type T), p (a predicate) and `lane`.
+    result: the name of the result's type.
+    reference: a function from x, p and the mask of the active lanes to the expected results.
+    flow: whether the call may be in control flow that diverges within a group.
     """
 
     expression: str
@@ -42,7 +45,7 @@ class Case:
 
 
 def samples(name: str, shape: tuple[int, int]) -> Array:
-    """Integers over their whole range; floats whose sums and products of a subgroup are exact."""
+    """Return integers of the whole range, or floats whose sums and products in a subgroup are exact."""
     generator = np.random.default_rng(len(name) + shape[1])
     if name in FLOATS:
         return generator.choice([-2.0, -1.0, 1.0, 2.0, 0.5], shape).astype(NUMPY[name])
@@ -57,7 +60,10 @@ def identity(operation: Any, kind: np.dtype[Any]) -> Any:
 
 
 def reduction(operation: Any, kind: str, values: Array, active: Array, cluster: int = 0) -> Array:
-    """`kind` is reduce, scan_inclusive or scan_exclusive, in clusters of so many lanes (0: all)."""
+    """Return the results of a reduction or scan in clusters of `cluster` lanes, 0 for the whole group.
+
+    `kind` is reduce, scan_inclusive or scan_exclusive.
+    """
     result = np.empty_like(values)
     neutral = np.array(identity(operation, values.dtype)).astype(values.dtype)
     with np.errstate(all="ignore"):
@@ -90,7 +96,10 @@ def reduced_truth(operation: Any, kind: str, cluster: int = 0) -> Callable[[Arra
 
 
 def gathered(index: Callable[[Array, int], Array]) -> Callable[[Array, Array, Array], Expected]:
-    """Each lane gets the value of the lane that `index` maps its own number and the group's size to."""
+    """Return a reference by which each lane gets another lane's value.
+
+    `index` maps the lanes' numbers and the group's size to the numbers of the lanes that they read.
+    """
 
     def reference(x: Array, p: Array, active: Array) -> Expected:
         size = x.shape[1]
@@ -103,7 +112,7 @@ def gathered(index: Callable[[Array, int], Array]) -> Callable[[Array, Array, Ar
 
 
 def beside(up: bool, delta: int) -> Callable[[Array, Array, Array], Expected]:
-    """intel_sub_group_shuffle_up and _down of x and x + 1, whichever is the nearer group's."""
+    """Return a reference for intel_sub_group_shuffle_up or _down of x and x + 1."""
 
     def reference(x: Array, p: Array, active: Array) -> Expected:
         size = x.shape[1]
@@ -117,7 +126,10 @@ def beside(up: bool, delta: int) -> Callable[[Array, Array, Array], Expected]:
 
 
 def of_lanes(make: Callable[[Array], Array]) -> Callable[[Array, Array, Array], Expected]:
-    """What only the predicate says, for the active lanes of a group: `make` maps their truths to values."""
+    """Return a reference that depends on the predicate only.
+
+    `make` maps the truth values of a group's active lanes to their results.
+    """
 
     def reference(x: Array, p: Array, active: Array) -> Expected:
         result = np.zeros(x.shape, np.uint64)
@@ -129,13 +141,13 @@ def of_lanes(make: Callable[[Array], Array]) -> Callable[[Array, Array, Array], 
 
 
 def ballot(p: Array, active: Array) -> Array:
-    """The mask of each group as a Python number."""
+    """Return the ballot mask of each group as a Python number."""
     bits = ((p != 0) & active).astype(object)
     return np.array([[sum(bit << lane for lane, bit in enumerate(row))] for row in bits])
 
 
 def of_ballot(make: Callable[[int, int], int]) -> Callable[[Array, Array, Array], Expected]:
-    """`make` maps the mask of those lanes where the predicate holds, and the lane, to a value."""
+    """Return a reference by which `make` maps the ballot mask and the lane to a value."""
 
     def reference(x: Array, p: Array, active: Array) -> Expected:
         masks = ballot(p, active)
@@ -182,7 +194,7 @@ def first_active(x: Array, p: Array, active: Array) -> Expected:
 
 
 def kinds(prefix: str, flow: bool, t: str, arithmetic: bool = True, names: tuple[str, ...] = ()) -> Iterator[Case]:
-    """Reductions and scans of a type; `names`: the operations, all without."""
+    """Yield reductions and scans of a type; `names` are the operations, all by default."""
     for kind in ("reduce", "scan_inclusive", "scan_exclusive"):
         for name, operation in ARITHMETIC.items():
             if not names or name in names:
@@ -193,7 +205,7 @@ def kinds(prefix: str, flow: bool, t: str, arithmetic: bool = True, names: tuple
 
 
 def typed_cases(t: str, size: int) -> Iterator[Case]:
-    """Every subgroup function of a value of type t, in subgroups of `size`."""
+    """Yield every subgroup function on a value of type t, in subgroups of `size`."""
     lane = min(3, size - 1)
     yield from kinds("sub_group", False, t, names=("add", "min", "max"))
     yield from kinds("sub_group_non_uniform", True, t)
@@ -240,7 +252,7 @@ def rotated(delta: int, lanes: Array, size: int) -> Array:
 
 
 def untyped_cases(size: int) -> Iterator[Case]:
-    """Votes, ballots, masks and logical reductions."""
+    """Yield votes, ballots, masks and logical reductions."""
     everybody: dict[str, Callable[[Array], Any]] = {"all": np.all, "any": np.any}
     for name, vote in everybody.items():
         yield Case(f"sub_group_{name}(p) != 0", "int", of_lanes(vote))
@@ -289,12 +301,12 @@ def untyped_cases(size: int) -> Iterator[Case]:
 
 LOCAL = 64
 ITEMS = 2 * LOCAL
-# Where a module has matrices, `--matrices one` makes subgroups of one.
+# If a module has matrices, `--matrices one` makes subgroups of one lane.
 MATRIX = """
 kernel void matrix() { float __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 1, 1,
     CLK_COOPERATIVE_MATRIX_A))) m = coop_mat_init(0.0f); }
 """
-# Which lanes take part: all of them, and some of each subgroup.
+# condition -> the lanes that take part: all of them, or some of each subgroup
 FLOWS = {"true": lambda lane: lane >= 0, "lane % 3 != 1": lambda lane: lane % 3 != 1}
 
 
@@ -314,7 +326,7 @@ def kernel(name: str, t: str, cases: Sequence[Case], condition: str, attributes:
 def wrong_lanes(
     cases: Sequence[Case], condition: str, size: int, inputs: Sequence[Array], found: dict[str, Array]
 ) -> dict[str, str]:
-    """By expression: the first lane where a kernel's result is not the expected one."""
+    """Return expression -> the first lane in which a kernel's result is not the expected one."""
     lane = np.arange(ITEMS).reshape(-1, size) % size
     active = np.broadcast_to(FLOWS[condition](lane), lane.shape)
     x, p = (values.reshape(lane.shape) for values in inputs)
@@ -336,7 +348,7 @@ Job = tuple[str, list[Case]]
 def results(
     device: DeviceInfo, program: bytes | str, t: str, jobs: Sequence[Job], inputs: Sequence[Array]
 ) -> list[dict[str, Array]]:
-    """Of every kernel its buffers of results, by element type."""
+    """Return for each kernel its result buffers, by element type."""
     names = list(dict.fromkeys((t, "int", "uint")))
     launches = []
     for name, cases in jobs:

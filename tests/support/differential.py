@@ -1,4 +1,4 @@
-"""Runs one source through this compiler and through the device's own OpenCL C compiler, and compares all buffers."""
+"""Run one source through this compiler and through the device's own OpenCL C compiler, and compare all buffers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import coopmat
 from coopmat.devices import DeviceInfo, opencl
 
 Array = npt.NDArray[Any]
-# What the device's compiler needs to take half, and floating-point expressions as they are written.
+# Required by the device's compiler for half, and to evaluate floating-point expressions without contraction.
 PROLOGUE = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL FP_CONTRACT OFF\n"
 SIZES = (1, 2, 3, 4, 8, 16)
 NUMPY: dict[str, Any] = {
@@ -22,7 +22,7 @@ NUMPY: dict[str, Any] = {
     **{"uint": np.uint32, "long": np.int64, "ulong": np.uint64, "half": np.float16, "float": np.float32},
     "double": np.float64,
 }
-# Without matrices, `native` is a program as lowered, and `one` the same after LLVM's O1 pipeline.
+# Without matrices, `native` is the program as lowered, and `one` is the same after LLVM's O1 pipeline.
 PLAIN_AND_OPTIMISED = ("native", "one")
 INTEGERS = tuple(NUMPY)[:8]
 FLOATS = tuple(NUMPY)[8:]
@@ -30,21 +30,21 @@ FLOATS = tuple(NUMPY)[8:]
 
 @dataclass(frozen=True)
 class Value:
-    """An argument that is passed by value: these bytes."""
+    """An argument that is passed by value, as bytes."""
 
     data: Array
 
 
 @dataclass(frozen=True)
 class Local:
-    """An argument in local memory, in bytes."""
+    """An argument in local memory, with its size in bytes."""
 
     size: int
 
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """A buffer that starts with `data` and that all launches which name this object work on."""
+    """A buffer that initially contains `data`; all launches whose arguments include this object share it."""
 
     data: Array
 
@@ -55,8 +55,12 @@ _DEPTH = 0x10BD  # CL_DEPTH, which pyopencl does not name
 
 @dataclass(frozen=True, eq=False)
 class Image:
-    """An image of `kind`, its type's name without `image` and `_t`; `data` has its sizes, the greatest first, and then
-    the channels. `channel_type` and `order` are OpenCL's names."""
+    """An image.
+
+    data: the texels; the dimensions are the sizes, largest dimension first, then the channels.
+    kind: the name of the image type without `image` and `_t`.
+    channel_type, order: OpenCL's names.
+    """
 
     data: Array
     channel_type: str
@@ -65,14 +69,14 @@ class Image:
 
     @property
     def region(self) -> tuple[int, int, int]:
-        """Width first."""
+        """The sizes, width first."""
         sizes = (*self.data.shape[-2::-1], 1, 1)
         return sizes[0], sizes[1], sizes[2]
 
 
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler from the host, by OpenCL's names for its modes."""
+    """A sampler from the host, with OpenCL's names of its modes."""
 
     normalised: bool
     addressing: str
@@ -84,8 +88,11 @@ Argument: TypeAlias = "Array | Value | Local | Shared | Image | Sampler"
 
 @dataclass(frozen=True)
 class Launch:
-    """`arguments`: an array is a buffer of this launch's own, read and written. `ulps`: how far floats of each buffer
-    may lie apart, by the buffer's number among the arguments; 0 where it is not said."""
+    """A launch of a kernel.
+
+    arguments: an array is a buffer of this launch, read and written.
+    ulps: index of an argument -> allowed distance of its floats; 0 by default.
+    """
 
     kernel: str
     arguments: Sequence[Argument]
@@ -96,7 +103,7 @@ class Launch:
 
 
 def compare(device: DeviceInfo, source: str, launches: Sequence[Launch], routes: Sequence[str] = ("native",)) -> None:
-    """Fails with everything that differs: which route and kernel, which buffer, where, what."""
+    """Fail if any buffer differs; the message has the route, the kernel, the buffer, and the differing elements."""
     theirs = execute(device, PROLOGUE + source, launches)
     wrong = []
     for route in routes:
@@ -111,9 +118,10 @@ def compare(device: DeviceInfo, source: str, launches: Sequence[Launch], routes:
 
 
 def difference(ours: Array, theirs: Array, ulps: float = 0.0) -> str:
-    """What differs, in words; empty where nothing does. NaNs are alike, zeros are so with their sign only.
+    """Describe the difference of two arrays, "" if they are equal.
 
-    Records are compared field by field: padding is nobody's.
+    All NaNs are equal; zeros are equal if their signs are. Structures are compared by members, since padding is
+    undefined.
     """
     if ours.dtype.names:
         found = {name: difference(ours[name], theirs[name], ulps) for name in ours.dtype.names}
@@ -137,12 +145,15 @@ def difference(ours: Array, theirs: Array, ulps: float = 0.0) -> str:
 def execute(
     device: DeviceInfo, program: bytes | str, launches: Sequence[Launch], options: Sequence[str] = ("-cl-std=CL3.0",)
 ) -> list[dict[int, Array]]:
-    """For every launch its buffers and images as the kernel left them, by argument number; `options` are for source."""
+    """Return for each launch index of the argument -> contents of the buffer or image after it.
+
+    `options` are build options, used if the program is source.
+    """
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
     with warnings.catch_warnings():
-        # The device's compiler tells how it vectorised each kernel.
+        # Ignore the device compiler's log on the vectorization of each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         if isinstance(program, bytes):
             built = cl.Program(context, program).build()
@@ -155,7 +166,7 @@ def execute(
 def run_kernel(
     cl: Any, context: Any, queue: Any, program: Any, launch: Launch, kept: dict[Shared | Image, Any]
 ) -> dict[int, Array]:
-    """The buffers and images as the kernel left them; `kept` holds those that outlive a launch."""
+    """Launch a kernel, and return its buffers and images after it; `kept` holds those that are shared by launches."""
     kernel, memory = cl.Kernel(program, launch.kernel), {}
     for number, argument in enumerate(launch.arguments):
         if isinstance(argument, Local | Value | Sampler):
@@ -182,7 +193,7 @@ def run_kernel(
 
 
 def _read_image(cl: Any, queue: Any, image: Any, argument: Image) -> Array:
-    """By mapping it, since `enqueue_copy` knows no images of one dimension."""
+    """Return an image's contents by mapping it, since `enqueue_copy` does not support one-dimensional images."""
     data = argument.data
     whole = (0, 0, 0), argument.region, (data.nbytes,), np.uint8
     mapped, _, row, _ = cl.enqueue_map_image(queue, image, cl.map_flags.READ, *whole)
@@ -214,10 +225,10 @@ def _image(cl: Any, context: Any, flags: Any, image: Image, data: Array) -> Any:
     described = cl.ImageDescriptor()
     described.image_type = getattr(cl.mem_object_type, f"IMAGE{image.kind.removesuffix('_depth').upper()}")
     sizes = image.region[: data.ndim - 1]
-    # The third is the size of an array, too.
+    # The third is also the size of an array.
     described.shape = (sizes[0], 1, sizes[1]) if image.kind == "1d_array" else sizes
     described.pitches, described.num_mip_levels, described.num_samples = (0, 0), 0, 0
-    # The descriptor does not keep it alive.
+    # Keep a reference: the descriptor does not keep the buffer alive.
     buffer = cl.Buffer(context, flags, hostbuf=data) if image.kind == "1d_buffer" else None
     described.buffer = buffer
     if buffer is not None:
@@ -230,7 +241,7 @@ def _data(argument: Any) -> Array:
 
 
 def values(name: str, count: int, seed: int = 1) -> Array:
-    """Integers over their whole range with the ends first; floats of all magnitudes with specials first."""
+    """Return integers of the whole range, extremes first, or floats of all magnitudes, special values first."""
     generator, dtype = np.random.default_rng(seed), np.dtype(NUMPY[name])
     if dtype.kind == "f":
         limits = np.finfo(dtype)

@@ -1,7 +1,7 @@
-"""Programs whose declarations have the names of the matrix library's texts, and what must not depend on names.
+"""Programs whose declarations have names of the matrix library's texts, which must not change their meaning.
 
-`vocabulary` returns the identifiers of a route's texts and of what is made from them; `program` writes a program that
-declares a name in each role. What it means must be the same for all names, which `meaning` tells of SPIR-V and of
+`vocabulary` returns the identifiers of a route's texts and of the code made from them. `program` returns a program that
+declares a name in each role. The meaning must be the same for all names; `meaning` computes it for SPIR-V and for
 OpenCL C.
 """
 
@@ -29,7 +29,7 @@ _HEAD = """\
     T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, R, C, CLK_COOPERATIVE_MATRIX_##USE)))
 #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 """
-# $N stands for a name, by its number.
+# $N is replaced by the name with the number N.
 _PROGRAM = """\
 typedef MATRIX(int, 8, 8, ACCUMULATOR) $0;
 struct $1 { int $2; int $3; };
@@ -67,7 +67,7 @@ kernel void $28(global const int *$29, global int *$30, int $31, struct $1 $32)
     $30[get_global_id(0) + 136] = $5($31, $32);
 }
 """
-#: How many names a program declares, and the number of its kernel's.
+# The number of names that a program declares, and the index of its kernel's name.
 NAMES, KERNEL = 38, 28
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _GRAMMAR = (resources.files("coopmat.frontend") / "opencl_c.lark").read_text()
@@ -75,7 +75,7 @@ _WORDS = {"_Pragma", "defined", *TERMINALS, *re.findall(r'"(\w+)"', _GRAMMAR), *
 _WORDS |= {name.partition("(")[0] for rows in (FIXED, *CONDITIONAL.values()) for name, _ in rows}
 NEUTRAL = [f"zq{n}" for n in range(NAMES)]
 _DIRECTIVES = ("define", "pragma", "unroll", "nounroll")
-# What a program says itself.
+# The identifiers in the program's own text.
 _OWN = {*_IDENTIFIER.findall(_HEAD + _PROGRAM.replace("$", "0"))}
 
 
@@ -85,8 +85,10 @@ def program(names: Sequence[str] = NEUTRAL) -> str:
 
 
 def renamed(source: str, route: str, seed: int, kept: Collection[str] = ()) -> str:
-    """Return a program with names of the library's texts in place of those that it declares, as far as there are
-    enough; `kept`, names of macros and of members stay."""
+    """Return the program with names of the library's texts in place of those that it declares, if there are enough.
+
+    `kept`, names of macros and of members are not replaced.
+    """
     tokens = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
     given = {*_WORDS, *TYPE_NAMES, *kept, *_DIRECTIVES, *re.findall(r"(?:\.|->|__attribute__\(\()(\w+)", source)}
     own = [
@@ -111,8 +113,11 @@ def options(route: str) -> list[str]:
 
 @cache
 def vocabulary(route: str, code: str) -> tuple[str, ...]:
-    """Return the identifiers in the files of the route's library and its prelude, in the OpenCL C or LLVM IR of the
-    neutral program, without those that a program cannot declare, or declares anyway."""
+    """Return the identifiers that may collide with a program's names on a route.
+
+    They are those in the files of the route's library, in its prelude, and in the OpenCL C or LLVM IR of the neutral
+    program. Identifiers that a program cannot declare, or declares already, are left out.
+    """
     texts = [made(route, code, program())]
     strategy = STRATEGIES.get(route)
     if strategy is not None:
@@ -123,14 +128,14 @@ def vocabulary(route: str, code: str) -> tuple[str, ...]:
 
 
 def made(route: str, code: str, source: str, *more: str) -> str:
-    """Return the OpenCL C or the LLVM IR of a source."""
+    """Return the OpenCL C or the LLVM IR to which a source is compiled."""
     module = coopmat.compile(source, [*options(route), "--code", code, *more], name="names.cl")
     return module.opencl_c if code == "c" else module.llvm_ir
 
 
 @cache
 def _prelude_functions(route: str) -> str:
-    """Return definitions of what a prelude defines, as the library has them for other devices."""
+    """Return definitions of a prelude's functions, as the library has them for other devices."""
     unit = coopmat.compile(program(), options(route)).result("passed c")[0]
     text = write(unit, WriteOptions()).text
     parts = re.finditer(r"^static [^\n;]*\b(\w+)\([^\n;]*\)\n\{\n.*?^\}\n", text, re.MULTILINE | re.DOTALL)
@@ -138,13 +143,15 @@ def _prelude_functions(route: str) -> str:
 
 
 def meaning(route: str, code: str, source: str, *more: str) -> list[tuple[int, ...]]:
-    """Return what a source means on a route: instructions of SPIR-V without names. OpenCL C is read again for that, by
-    this compiler, which takes every name for what C says that it is."""
+    """Return a source's meaning on a route: the instructions of SPIR-V without names.
+
+    OpenCL C is compiled again by this compiler, which resolves every name by C's rules.
+    """
     if code == "spirv":
         module = coopmat.compile(source, [*options(route), *more], name="names.cl")
     else:
         text = made(route, code, source, *more)
-        # The prefix of the library's names, where a kernel has the usual one.
+        # The prefixes of the library's names in kernels whose own names collide with the usual prefix.
         prefixed = (partial(re.sub, r"\b(cm|CM)_", rf"\g<1>{n}_") for n in ("", *range(2, 9)))
         for with_prefix in prefixed if prelude(route)[0] else ():
             text = text.replace(with_prefix(prelude(route)[0].rstrip()), with_prefix(_prelude_functions(route)))

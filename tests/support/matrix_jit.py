@@ -1,8 +1,8 @@
-"""Runs functions of a module with llvm.matrix.* after LLVM's own lowering of them, in a process of its own: the option
-that turns it on is one for all of LLVM.
+"""Run functions of a module with llvm.matrix.* intrinsics, after LLVM's own lowering of them, in a child process.
 
-Standard input: a pickle of the text and of [(function, arrays), ...]. Standard output: one of the lowered text and of
-the arrays of each call, as they are afterwards.
+The option that enables this lowering is global in LLVM, hence the child process. Standard input: a pickle of the text
+and of [(function, arrays), ...]. Standard output: a pickle of the lowered text and of the arrays of each call, as they
+are afterwards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Calls = Sequence[tuple[str, Sequence[np.ndarray]]]
 
 
 def run(text: str, calls: Calls) -> tuple[str, list[list[np.ndarray]]]:
-    """For tests: in another process. RuntimeError where LLVM refuses the text."""
+    """Run the calls in a child process, and return the lowered text and the arrays.
+
+    Raises RuntimeError if LLVM rejects the text.
+    """
     given = pickle.dumps((text, [(name, list(arrays)) for name, arrays in calls]))
     done = subprocess.run([sys.executable, __file__], input=given, capture_output=True, timeout=120, check=False)
     if done.returncode:
@@ -36,7 +39,7 @@ def _main() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine()
-    # The host knows neither the calling convention nor, for functions to be found by name, internal ones.
+    # The host lacks the calling convention, and internal functions cannot be found by name.
     text = text.replace("define internal spir_func", "define").replace("spir_func ", "")
     text = re.sub(r"^target .*\n", "", text, flags=re.MULTILINE)
     head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{llvm.get_default_triple()}"\n'

@@ -1,4 +1,4 @@
-"""Programs with matrices, compiled from OpenCL C by this compiler and run on a device, in numpy's words beside them."""
+"""Programs with matrices, compiled by this compiler and run on a device, and the expected results in numpy."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ PRELUDE = r"""
 
 @dataclass(frozen=True)
 class Target:
-    """A lowering and its subgroup size; `more` are further options of the compiler. The route of native modules may
-    have a profile behind a colon. `through`: a native module is compiled first, and lowered from this language ("spv",
-    "ir")."""
+    """A route and its subgroup size.
+
+    route: may have a native profile after a colon.
+    more: further options of the compiler.
+    through: "spv" or "ir" if a native module is compiled first, and lowered from this language.
+    """
 
     route: str
     sub_group_size: int
@@ -54,9 +57,11 @@ TARGETS = (Target("one", 1), Target("lanes", 8), Target("lanes", 16), Target("la
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel over the buffers p0, p1, ..., then scalar arguments; `check` gets the buffers as the kernel left them.
+    """A kernel with the buffers p0, p1, ..., and then scalar arguments.
 
-    `outside` is text before the kernel; @ stands for the kernel's own name. `sub_groups` run in one work-group.
+    outside: text before the kernel; @ is replaced by the kernel's name.
+    check: a function that gets the buffers after the launch, and raises AssertionError if they are wrong.
+    sub_groups: the number of subgroups in the only work-group.
     """
 
     name: str
@@ -78,13 +83,13 @@ def program_text(cases: Sequence[Case]) -> str:
 
 
 def run(device: DeviceInfo, target: Target, cases: Sequence[Case]) -> None:
-    """Compiles the cases as one program, runs each as one work-group, and lets each check its buffers."""
+    """Compile the cases as one program, run each as one work-group, and fail if any check fails."""
     cl = opencl()
     module = coopmat.compile(program_text(cases), target.options, name="cases.cl")
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
     with warnings.catch_warnings():
-        # The device's compiler tells how it vectorised each kernel.
+        # Ignore the device compiler's log on the vectorization of each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         program = cl.Program(context, module.spirv).build()
     wrong = []
@@ -107,7 +112,7 @@ def run(device: DeviceInfo, target: Target, cases: Sequence[Case]) -> None:
 
 
 class Kernel:
-    """Writes a case line by line: matrices in, results out, and what they should be."""
+    """A writer of a case, line by line: matrices from buffers, results to buffers, and the expected results."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -136,19 +141,19 @@ class Kernel:
         return self
 
     def type(self, name: str, matrix: MatrixType) -> str:
-        """A typedef in the kernel."""
+        """Write a typedef in the kernel, and return its name."""
         self.line(f"typedef {spelled(matrix)} {name};")
         return name
 
     def matrix(self, name: str, matrix: MatrixType, values: Array) -> str:
-        """A matrix variable with these values, and its type T<name>."""
+        """Write a matrix variable with these values, and a typedef T<name> of its type."""
         pointer = self.buffer(values.ravel(), matrix.component.opencl_c)
         self.type(f"T{name}", matrix)
         self.line(f"T{name} {name} = coop_mat_load({pointer}, ROW, {matrix.columns});")
         return name
 
     def store(self, expression: str, component: ComponentType, expected: Array, tolerance: Array | float = 0.0) -> None:
-        """Stores a matrix row-major into a buffer of its own, and checks it."""
+        """Write a row-major store of a matrix to a new buffer, and add a check of the buffer."""
         array = np.frombuffer(b"\xa5" * (expected.size * component.size), component.numpy).copy()
         number = len(self.buffers)
         pointer = self.buffer(array, component.opencl_c)
@@ -173,7 +178,7 @@ def spelled(matrix: MatrixType) -> str:
 
 
 def equal(got: Array, expected: Array, tolerance: Array | float = 0.0, what: str = "") -> None:
-    """Equal but for NaNs, or as near as `tolerance` (absolute)."""
+    """Fail unless the arrays are equal, up to NaNs, or within the absolute `tolerance`."""
     got = got.reshape(expected.shape)
     right = got == expected
     if expected.dtype.kind == "f":

@@ -1,4 +1,4 @@
-"""The OpenCL devices that tests and tools run on: only such as build an empty kernel, as coopmat itself asks them."""
+"""The OpenCL devices for tests and tools: only devices that build an empty kernel."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from coopmat.devices import DeviceInfo, health, list_devices
 PLATFORMS = {"cpu": "Intel(R) OpenCL", "pocl": "Portable Computing Language", "oclgrind": "Oclgrind"}
 """The platform that a wheel brings, by the package's extra with that wheel."""
 
-# One answer a process, wherever a test has the cache.
+# One answer for each process, independent of the cache that a test uses.
 _build_failure = cache(health.build_failure)
 
 
 class NoDevice(LookupError):
-    """What was asked for is not here, or builds nothing. A test that raises it is skipped (tests/conftest.py)."""
+    """Raised if the requested device is missing or builds nothing; the test is then skipped (tests/conftest.py)."""
 
 
 def find(fits: Callable[[DeviceInfo], bool], what: str, extra: str = "cpu") -> DeviceInfo:
-    """The first that fits and builds. `what` is for the reason why there is none, `extra` would bring one."""
+    """Return the first device that fits and builds an empty kernel. Raises NoDevice.
+
+    `what` describes the device in the message; `extra` is the package extra that installs one.
+    """
     fitting = _listed(fits, what, extra)
     told = []
     for device in fitting:
@@ -46,18 +49,18 @@ def sub_group_device() -> DeviceInfo:
 
 
 def full_device() -> DeviceInfo:
-    """The first that can all that most tests ask for."""
+    """Return the first device with all features that most tests need."""
     what = "OpenCL device with SPIR-V, subgroups, half and double"
     return find(lambda d: d.takes_spirv and d.sub_groups and d.fp16 and d.fp64, what)
 
 
 def device_of(extra: str) -> DeviceInfo:
-    """The device that a wheel brings."""
+    """Return the device that a wheel of this package extra installs."""
     return find(lambda device: _is_of(device, extra), PLATFORMS[extra], extra)
 
 
 def device_listed(extra: str) -> DeviceInfo:
-    """The device that a wheel brings, whether it builds anything or not."""
+    """Return the device that a wheel of this package extra installs, even if it builds nothing."""
     return _listed(lambda device: _is_of(device, extra), PLATFORMS[extra], extra)[0]
 
 

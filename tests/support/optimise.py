@@ -1,4 +1,4 @@
-"""LLVM's passes over IR text, in a process of their own: `python optimise.py sroa|O1|O2 < IN > OUT`."""
+"""LLVM's passes on IR text, in a child process: `python optimise.py sroa|O1|O2 < IN > OUT`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TRIPLE = "spirv64v1.4-unknown-unknown"
 
 
 def optimised(ir: str, passes: str) -> str:
-    """`passes`: sroa (with simplifycfg, which makes selects), O1 or O2 as LLVM has them, without vectorisers."""
+    """Return the IR after passes: sroa (with simplifycfg, which makes selects), O1 or O2, without the vectorizers."""
     command = [sys.executable, str(Path(__file__)), passes]
     return subprocess.run(command, input=ir, capture_output=True, text=True, check=True, timeout=120).stdout
 

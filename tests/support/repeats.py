@@ -1,4 +1,4 @@
-"""What repeats: parameters of a test that go over what its others do, in another size or type."""
+"""Parameters that repeat a test in another size or type, and so run only with `tools/test --all`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def slow_where(repeats: Callable[..., bool], values: Iterable[Any]) -> list[Any]:
-    """The values of `parametrize`, tuples for several parameters; those that repeat run with `tools/test --all`."""
+    """Return the values of `parametrize` (tuples for several parameters), those that repeat others marked slow."""
     found = []
     for value in values:
         each = value if isinstance(value, tuple) else (value,)
@@ -17,5 +17,5 @@ def slow_where(repeats: Callable[..., bool], values: Iterable[Any]) -> list[Any]
     return found
 
 
-# As wide as a type of the other sign, which goes the same ways but for a few instructions.
+# Types that repeat the test of another type of their width: only a few instructions differ.
 SAME_WIDTH = frozenset({"char", "ushort", "uint", "long"})

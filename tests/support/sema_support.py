@@ -1,4 +1,4 @@
-"""Sources to typed ASTs, and findings at places that the source itself marks."""
+"""Analysis of sources to typed ASTs, and checks of diagnostics at marks in the source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coopmat.frontend.sema.functions import analyse
 from coopmat.frontend.typed_dump import dump
 
 MARK = "§"
-# What is tested here is the language: fragments that compute for nothing are no mistakes in it.
+# Warnings about useless code are off: the tests' fragments are useless on purpose.
 WARNINGS = (
     *("no-unused", "no-most", "no-parentheses", "no-conversion", "no-empty-body", "no-division-by-zero"),
     *("no-int-to-pointer-cast", "no-pointer-to-int-cast"),
@@ -42,7 +42,7 @@ def good(source: str) -> typed.Unit:
 
 
 def expression(text: str, parameters: str = "void", before: str = "") -> typed.Expr:
-    """The typed form of an expression, whose value is read where it is an object."""
+    """Return the typed form of an expression statement's expression; an lvalue is converted to its value."""
     body = good(f"{before}\nvoid f({parameters}) {{ {text}; }}").functions[-1].body
     assert body is not None
     statement = body.items[-1]
@@ -51,7 +51,7 @@ def expression(text: str, parameters: str = "void", before: str = "") -> typed.E
 
 
 def dumped(text: str, parameters: str = "void", before: str = "") -> str:
-    """The typed tree of a function that evaluates an expression."""
+    """Return the dump of a function that evaluates an expression."""
     return dump(good(f"{before}\nvoid f({parameters}) {{ {text}; }}"))
 
 
@@ -71,8 +71,7 @@ def findings(source: str, *, matrices: bool = True) -> list[tuple[int, int, str]
 
 
 def expect(marked: str, *codes: str, before: str = "", matrices: bool = True) -> None:
-    """The findings of `before` + `marked` are exactly `codes`, in order, each at its mark; marks stand in order of
-    the findings."""
+    """Check that the diagnostics of `before` + `marked` are exactly `codes`, in order, each at its mark."""
     places = []
     lines = before.split("\n")[:-1]
     for line in marked.split("\n"):

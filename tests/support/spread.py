@@ -1,4 +1,4 @@
-"""Campaigns on a cluster: parts of their work as units, on workers that have this repository's helpers sent to them."""
+"""Campaigns on a cluster: their parts are units of work for workers, to which this repository's helpers are sent."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ def spread(
     *,
     is_isolated: bool = True,
 ) -> list[T | Lost | Failed]:
-    """The results of a function in the order of the units, whichever worker they come from. A function that has
-    processes of its own `is_isolated`."""
+    """Return the results of a function for the units, in the order of the units.
+
+    `is_isolated`: whether the function runs dangerous work in child processes.
+    """
     results: dict[int, Any] = {}
     engine = DaskEngine(cluster, say)
 

@@ -1,4 +1,4 @@
-"""How long something takes, apart from what other processes and earlier tests do."""
+"""Measurements of time that exclude other processes and the effects of earlier tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Callable
 
 
 def processor_seconds(run: Callable[[], object]) -> float:
-    """Of this process, without the collector: its time depends on the objects of the tests before this one."""
+    """Return this process's CPU seconds for a call, without the garbage collector.
+
+    The collector's time depends on the objects of earlier tests.
+    """
     gc.collect()
     gc.disable()
     try:

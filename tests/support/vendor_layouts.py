@@ -1,7 +1,7 @@
-"""Which component of a matrix each lane's registers hold, for the vendors' matrix instructions: a second account.
+"""The components in each lane's registers for the vendors' matrix instructions, from a second source.
 
-The emulated forms (`coopmat/matrices/library/vendors/*_emulated.cl`) follow the vendors' documents; these tables follow
-other sources, named at each, so that the same slip in both is unlikely.
+The emulated forms (`coopmat/matrices/library/vendors/*_emulated.cl`) follow the vendors' documents. These tables follow
+other sources, named at each table, so that the same error in both is unlikely.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ def component(row: Instruction, use: str) -> str:
 
 
 def table(row: Instruction, use: str) -> Array:
-    """The row and the column of each component: an array of (lanes, components of a lane, 2). Components are counted
-    over the registers, in each from the lowest bits."""
+    """Return the row and column of each component, an array of shape (lanes, components of a lane, 2).
+
+    The components of a lane are counted over its registers, in each register from the lowest bits.
+    """
     return _TABLES[row.family](row, use)
 
 
@@ -53,8 +55,11 @@ Modes = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Cute:
-    """A layout of threads and values: modes of a size and a stride, the first one fastest. What the strides add up to
-    counts a matrix of M x K, N x K or M x N components, the first dimension fastest."""
+    """A layout of CuTe: it maps thread and value to the index of a component.
+
+    It consists of modes, each a size and a stride, fastest mode first. The sum of the strides is an index in a matrix
+    of M x K, N x K or M x N components, whose first dimension is fastest.
+    """
 
     threads: Modes
     values: Modes
@@ -79,7 +84,7 @@ _8X8 = Cute(((4, 16), (8, 1)), ((2, 8),))
 _8X16 = Cute(((4, 32), (8, 1)), ((4, 8),))
 _16X8 = Cute(((4, 32), (8, 1)), ((2, 16), (2, 8)))
 
-# By the shape and the bits of A's components.
+# (shape, bits of A's components) -> layouts
 _MMA = {
     ((8, 8, 4), 64): (_8X4, _8X4, _8X8),
     ((8, 8, 16), 8): (_8X16, _8X16, _8X8),
@@ -123,7 +128,7 @@ def _xe(row: Instruction, use: str) -> Cute:
     if use == "C":
         return Cute(((n, m),), ((m, 1),))
     if row.a == "tf32":
-        # A single row is held by both halves.
+        # Both halves hold a single row.
         return Cute(((8, m), (2, 1)), ((m // 2, 2),)) if m > 1 else Cute(((8, 1), (2, 0)), ((1, 0),))
     columns = k // n
     return Cute(((n, m * columns),), ((columns, m), (m, 1)))
@@ -146,7 +151,7 @@ def _mmad(row: Instruction, use: str) -> Array:
 
 
 def _from_places(row: Instruction, use: str, places: Callable[[int, int], tuple[Sequence[int], int]]) -> Array:
-    """The table of a function from (row, column) to lanes and a slot."""
+    """Return the table for a function from (row, column) to the lanes and the slot that hold the component."""
     rows, columns = shape(row, use)
     contents: dict[tuple[int, int], tuple[int, int]] = {}
     for at in product(range(rows), range(columns)):

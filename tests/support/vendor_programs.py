@@ -1,4 +1,4 @@
-"""Runs the emulated forms of the vendors' matrix instructions on a device, on matrices scattered into registers."""
+"""The emulated forms of the vendors' matrix instructions, run on matrices that are scattered to registers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coopmat.matrices.reference import Array
 from coopmat.matrices.small_floats import decoded, encoded
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
 
-# As coopmat.matrices.variants has them, or would.
+# The small floats of these instructions, described as in coopmat.matrices.variants.
 SMALL_FLOATS = {
     "bf16": COMPONENT_TYPES["bf16"],
     "e4m3": ComponentType("e4m3", "uchar", 8, Kind.FLOAT, True, "uint8", None, 4, 3, infinities=False),
@@ -29,7 +29,7 @@ EPSILON = {"f16": 2.0**-9, "f32": 2.0**-19, "f64": 2.0**-48}
 
 
 def random_matrix(rng: np.random.Generator, row: Instruction, use: str) -> tuple[Array, Array]:
-    """Components as a register holds them, and the numbers that they are."""
+    """Return random components as bit patterns of registers, and as numbers."""
     name, size = component(row, use), shape(row, use)
     if name[0] in "su":
         bits = int(name[1:])
@@ -39,7 +39,7 @@ def random_matrix(rng: np.random.Generator, row: Instruction, use: str) -> tuple
         return numbers, numbers.astype(np.int64)
     x = rng.standard_normal(size)
     if name.endswith("fnuz"):
-        # The twin's exponents are biased by one less. Zero has no sign.
+        # The twin format has an exponent bias that is smaller by one. The fnuz formats have no negative zero.
         patterns = encoded(SMALL_FLOATS[name.removesuffix("fnuz")], 2 * x)
         patterns[patterns == 0x80] = 0
         return patterns, numbers_of(name, patterns)
@@ -54,20 +54,20 @@ def random_matrix(rng: np.random.Generator, row: Instruction, use: str) -> tuple
 
 
 def numbers_of(name: str, patterns: Array) -> Array:
-    """The numbers that patterns are of a float of 8 bits, or of a bfloat16."""
+    """Return the numbers that bit patterns of an 8-bit float, or of a bfloat16, represent."""
     if not name.endswith("fnuz"):
         return decoded(SMALL_FLOATS[name], patterns).astype(np.float64)
-    # Of AMD's floats of CDNA3 all are finite, but for the pattern of a negative zero.
+    # In the floats of AMD's CDNA3, all patterns are finite numbers, except that of a negative zero.
     twin = replace(SMALL_FLOATS[name.removesuffix("fnuz")], infinities=False)
     numbers = decoded(twin, patterns & 0x7F).astype(np.float64) / 2
-    # The twin has its NaN where there is one more number.
+    # The pattern of the twin's NaN is one more number.
     numbers[patterns & 0x7F == 0x7F] = (2 - 2.0**-twin.mantissa) * 2.0 ** (2**twin.exponent - 2 - twin.bias)
     return np.where(patterns == 0x80, np.nan, np.where(patterns & 0x80, -numbers, numbers))
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A, B and C as components and as numbers, by use, and the tables that scatter them."""
+    """The operands A, B and C as components and as numbers, by use, and the tables that scatter them to registers."""
 
     row: Instruction
     components: Mapping[str, Array]
@@ -90,7 +90,7 @@ class Experiment:
         return np.ascontiguousarray(self.components[use][rows, columns])
 
     def is_right(self, registers: Array) -> bool:
-        """Whether the result's registers hold the product, as its table says."""
+        """Return whether the result's registers contain the product, according to the result's table."""
         rows, columns = np.moveaxis(self.tables["C"], -1, 0)
         a, b, c = (self.numbers[use] for use in USES)
         expected = (a @ b + c)[rows, columns]
@@ -111,7 +111,7 @@ kernel void test_{name}(global const {a} *a, global const {b} *b, global {c} *c)
 
 
 def kernels(rows: Iterable[Instruction]) -> str:
-    """A kernel for each function, test_ before its name."""
+    """Return kernels that call each function; a kernel's name is "test_" and the function's name."""
     return "".join(
         _KERNEL.format(
             lanes=row.lanes,
@@ -125,26 +125,29 @@ def kernels(rows: Iterable[Instruction]) -> str:
 
 
 def with_neighbours_exchanged(family: str, macro: str) -> str:
-    """The emulated forms with neighbours exchanged by the layouts' macros of this ending, such as "_A_ROW"."""
+    """Return the emulated forms with neighbouring components exchanged by the layout macros with a suffix.
+
+    `macro` is the suffix, such as "_A_ROW".
+    """
     pattern = re.compile(rf"^(#define \w+{macro}\(lane, i\)) (.*)$", re.MULTILINE)
     return pattern.sub(r"\1 ((\2) ^ 1)", source(family, emulated=True))
 
 
 class Program:
-    """Kernels of emulated functions, built for a device: from OpenCL C by its own compiler, or from SPIR-V."""
+    """Kernels of emulated functions, built for a device from OpenCL C by its own compiler, or from SPIR-V."""
 
     def __init__(self, device: DeviceInfo, code: str | bytes) -> None:
         self.cl = opencl()
         self.context = self.cl.Context([device.handle])
         self.queue = self.cl.CommandQueue(self.context)
         with warnings.catch_warnings():
-            # The device's compiler tells how it vectorised each kernel.
+            # Ignore the device compiler's log on the vectorization of each kernel.
             warnings.simplefilter("ignore", self.cl.CompilerWarning)
             program = self.cl.Program(self.context, code)
             self.program = program.build("-cl-std=CL3.0" if isinstance(code, str) else "", cache_dir=False)
 
     def result(self, experiment: Experiment) -> Array:
-        """The registers of the result."""
+        """Return the result's registers after the launch."""
         arrays = [experiment.registers(use) for use in USES]
         buffers = [self._buffer(array) for array in arrays]
         size = (experiment.row.lanes, 1, 1)
@@ -165,5 +168,5 @@ def rows_of(family: str) -> list[Instruction]:
 
 @cache
 def program(device: DeviceInfo, family: str) -> Program:
-    """A family's functions, built once."""
+    """Return the program of a family's functions, built at the first call."""
     return Program(device, source(family, emulated=True) + kernels(rows_of(family)))

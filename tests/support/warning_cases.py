@@ -1,6 +1,6 @@
-"""For each warning a smallest source that earns it, and a near miss that does not.
+"""For each warning, a minimal source that causes it, and a similar source that does not.
 
-`tools/warning_oracle.py` puts the same table before clang.
+`tools/warning_oracle.py` compares this table with clang's warnings.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Case:
-    """`positive` earns exactly this warning at every `§`; `negative` earns none of that name.
+    """Two sources for a warning: `positive` causes exactly this warning at every `§`, `negative` does not cause it.
 
-    Sources are the bodies of functions, after `HEAD`; those with a `{` at the end of a line of their own are whole.
+    If `whole`, the sources are translation units; otherwise they are bodies of the function `HEAD`.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The table of all operations, by name."""
+"""The table of all operations: name -> operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Component by component: add, sub, mul, div, negate."""
+"""Operations component by component: add, sub, mul, div, negate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of operations: the variants of each on a device, and the experiment of one variant."""
+"""The interface of operations: the variants of each on a device, and the data and kernel of one variant."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ from ..profile import SLOW, Profile
 from ..values import whole_range
 
 T = TypeVar("T")
-# Variants of a test, unless all of them are asked for.
+# The largest number of a test's variants, unless a run is exhaustive.
 MOST = 100
 
 
 @dataclass(frozen=True)
 class Case:
-    """A variant of a test. `name` contains neither blanks nor `*`; `parameters` are the operation's own."""
+    """A variant of a test.
+
+    name: contains neither blanks nor `*`.
+    sub_group_size: in work-items; None if the device chooses.
+    parameters: the parameters of the operation, such as a matrix type; each operation has its own type of parameters.
+    """
 
     name: str
     sub_group_size: int | None
@@ -33,8 +38,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Setting:
-    """The argument of an operation's functions: the case, the profile that it runs in, and random numbers that depend
-    only on the seed and the case's name."""
+    """The argument of an operation's functions: a case, its profile, and the seed of random numbers."""
 
     case: Case
     profile: Profile
@@ -46,7 +50,7 @@ class Setting:
 
     @property
     def lanes(self) -> int:
-        """The number of work-items in a subgroup; if the device chooses, the number with which it is launched."""
+        """The number of work-items in a subgroup; 16 if the device chooses."""
         return self.case.sub_group_size or 16
 
     def random(self, purpose: str = "values") -> np.random.Generator:
@@ -60,10 +64,10 @@ class Setting:
         vector: int = 1,
         scalar: ComponentType | None = None,
     ) -> Place:
-        """Return a place in a buffer: with padding, at any pointee that the device allows; it depends on `name`.
+        """Return a place for a matrix in a buffer, with random padding and offset that the device allows.
 
-        The pointee is `vector` of `scalar`, by default of the component type. The default layout is row-major or
-        column-major.
+        The place depends on the seed, the case and `name`. A pointee is a vector of `vector` scalars of type `scalar`,
+        which is the component type by default. The default layout is row-major or column-major, at random.
         """
         rng = self.random(f"place {name}")
         if layout is None:
@@ -78,26 +82,26 @@ class Setting:
 
     @property
     def _granularity(self) -> tuple[int, int]:
-        """Return the bytes of which strides, and places in memory, are multiples."""
+        """Return the bytes of which strides must be multiples, and the alignment of matrices in bytes."""
         return self.profile.stride_multiple, self.profile.pointer_alignment
 
     def input(self, name: str, matrix: MatrixType, values: Array, layout: Layout | None = None) -> Argument:
-        """Return a buffer that a matrix is loaded from, at some place."""
+        """Return a buffer with the matrix `values` at a random place, from which the kernel loads."""
         return matrix_input(name, self.place(name, matrix, layout), values)
 
     def output(
         self, name: str, matrix: MatrixType, values: Array, tolerance: Array | float = 0.0, layout: Layout | None = None
     ) -> Argument:
-        """Return a buffer that a matrix is stored to, at some place."""
+        """Return a buffer to which the kernel must store the matrix `values`, at a random place."""
         return matrix_output(name, self.place(name, matrix, layout), values, tolerance)
 
     def drawn(self, names: Iterable[str], draw: Draw = whole_range) -> dict[str, Array]:
-        """Return random values by name for matrices of the case's type."""
+        """Return name -> random values, by `draw`, for matrices of the case's type."""
         rng, matrix = self.random(), self.parameters
         return {name: draw(rng, matrix.component, matrix.rows, matrix.columns) for name in names}
 
     def inputs(self, values: Mapping[str, Array]) -> list[Argument]:
-        """Return buffers with matrices of the case's type."""
+        """Return input buffers with matrices of the case's type; `values` is name -> matrix."""
         return [self.input(name, self.parameters, array) for name, array in values.items()]
 
     def outputs(self, values: Mapping[str, Array]) -> list[Argument]:
@@ -108,8 +112,11 @@ Draw = Callable[..., Array]
 
 
 def of_matrices(results: Callable[..., Mapping[str, Array]], names: str = "xy") -> Callable[[Setting], Experiment]:
-    """Return a function that makes experiments with matrices of one type: the inputs have these names, and the outputs
-    are the `results` for the component type and the inputs."""
+    """Return a function that makes experiments on matrices of one type.
+
+    The input buffers have the names in `names`, one letter each. `results` computes name -> output from the component
+    type and the inputs.
+    """
 
     def experiment(setting: Setting) -> Experiment:
         values = setting.drawn(names)
@@ -121,11 +128,14 @@ def of_matrices(results: Callable[..., Mapping[str, Array]], names: str = "xy") 
 
 @dataclass(frozen=True)
 class Operation:
-    """An `Operation` is tested by its `cases`, the variants on a device; `experiment` makes the buffers of one; `write`
-    makes its kernel with a `Writer`, or with a `CWriter` if the only mode is "c".
+    """An operation of the conformance runner.
 
-    `modes`: "spirv" and "c", or "c" alone if SPIR-V has no instruction for it; `not_spirv` selects the cases that the
-    mode "spirv" excludes.
+    cases: the function that yields the variants on a device.
+    experiment: the function that makes the buffers of one variant.
+    write: the function that writes the kernel of one variant with a `Writer`, or with a `CWriter` if the only mode is
+    "c".
+    modes: ("spirv", "c"), or ("c",) if SPIR-V has no instruction for the operation.
+    not_spirv: the function that selects the cases that the mode "spirv" excludes.
     """
 
     name: str
@@ -147,8 +157,10 @@ def type_cases(profile: Profile) -> Iterable[Case]:
 
 
 def thinned(profile: Profile, cases: Iterable[Case], most: int = 0, first: int = 0) -> Sequence[Case]:
-    """Return at most so many cases (by default MOST, or half of them on a slow route), evenly distributed; all if the
-    profile is exhaustive. `first` varies the choice."""
+    """Return at most `most` cases, evenly distributed; all of them if the profile is exhaustive.
+
+    The default of `most` is MOST, or half of it on a slow route. `first` rotates the choice.
+    """
     every = list(cases)
     most = most or (MOST // 2 if profile.route in SLOW else MOST)
     if profile.exhaustive or len(every) <= most:
@@ -157,7 +169,10 @@ def thinned(profile: Profile, cases: Iterable[Case], most: int = 0, first: int =
 
 
 def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> Sequence[T]:
-    """Return so many of the options, depending on the name; all if the profile is exhaustive."""
+    """Return `count` consecutive options, from a position that depends on `name`.
+
+    If the profile is exhaustive, return all options.
+    """
     if profile.exhaustive or len(options) <= count:
         return options
     first = zlib.crc32(name.encode())
@@ -165,15 +180,20 @@ def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> 
 
 
 class Turns:
-    """Turns of options, by a name: those that were not taken yet come first; all come each time if the profile is
-    exhaustive."""
+    """A dealer of options that returns the next ones in turn for each name.
+
+    If the profile is exhaustive, all options are returned each time.
+    """
 
     def __init__(self, profile: Profile) -> None:
         self._exhaustive = profile.exhaustive
         self._first: dict[str, int] = {}
 
     def next(self, name: str, options: Sequence[T], count: int) -> Sequence[T]:
-        """Return so many of the options, the first time from one on that depends on the name."""
+        """Return the next `count` options for a name.
+
+        The first time, they begin at a position that depends on the name.
+        """
         if self._exhaustive or len(options) <= count:
             return options
         first = self._first.get(name, zlib.crc32(name.encode()))
@@ -182,6 +202,8 @@ class Turns:
 
 
 def is_of_small_floats(case: Case) -> bool:
-    """Return whether a case has small floats, on which SPIR-V has no arithmetic: SPV_KHR_bfloat16 allows conversions
-    and multiply-adds."""
+    """Return whether a case has small floats, on which SPIR-V has no arithmetic.
+
+    SPV_KHR_bfloat16 allows only conversions and multiply-adds.
+    """
     return bool(case.parameters.component.is_bits)

@@ -18,7 +18,7 @@ from ..values import moderate, whole_range
 from ..writers.c import CWriter
 from .base import Case, Operation, Setting, Turns
 
-# Builtins for each matrix type.
+# The number of builtins for each matrix type.
 _EACH = 3
 Has = Callable[[ComponentType], bool]
 Draw = Callable[..., list[Array]]
@@ -26,9 +26,14 @@ Draw = Callable[..., list[Array]]
 
 @dataclass(frozen=True)
 class Builtin:
-    """A builtin. In each of `patterns` an m is an operand that is a matrix, an s a scalar. `meaning` returns the result
-    for arrays of the type that is calculated in; `draw` returns as many operands as a pattern has, of a component type
-    and a shape. The result may be off by so many `ulps`, by component type, or of all."""
+    """A builtin function.
+
+    patterns: kinds of operands, separated by blanks: in each pattern, an m is a matrix and an s a scalar.
+    meaning: the function that computes the result from arrays of the type in which the builtin is computed.
+    has: whether the builtin exists for a component type.
+    draw: the function that returns as many operands as a pattern has, of a component type and a shape.
+    ulps: the allowed error in units in the last place.
+    """
 
     name: str
     patterns: str
@@ -55,7 +60,7 @@ def _is_of_24_bits(component: ComponentType) -> bool:
 
 
 def _has_ordered(component: ComponentType) -> bool:
-    """Return whether there is an overload for integers and floats."""
+    """Return True: these builtins have overloads for integers and floats."""
     return True
 
 
@@ -67,8 +72,10 @@ def _any_values(rng: np.random.Generator, component: ComponentType, count: int, 
 
 
 def _without(*left_out: str) -> Draw:
-    """Return a function that draws any values but some: "zeros" of either sign, of which builtins give either; "nan";
-    "infinite" ones."""
+    """Return a function that draws any values except some kinds, in floats.
+
+    The kinds are "zeros" (builtins may return a zero of either sign), "nan" and "infinite".
+    """
 
     def draw(rng: np.random.Generator, component: ComponentType, count: int, *shape: int) -> list[Array]:
         result = []
@@ -90,14 +97,17 @@ def _moderate(rng: np.random.Generator, component: ComponentType, count: int, *s
 
 
 def _bounded(rng: np.random.Generator, component: ComponentType, count: int, *shape: int) -> list[Array]:
-    """Return any numbers, and the bounds of all of them, in order."""
+    """Return an operand of any values, and a lower and an upper bound, each the same for all components."""
     x, bounds = _without("zeros", "nan")(rng, component, 1, *shape)[0], moderate(rng, component, 2)
     low, high = sorted(bounds, key=lambda value: float(meaning.widen(component, value[None])[0]))
     return [x, np.full(shape, low), np.full(shape, high)]
 
 
 def _cancelling(rng: np.random.Generator, component: ComponentType, count: int, *shape: int) -> list[Array]:
-    """Return x, y and z with x y + z so small that a product which is rounded has lost it, for half of them."""
+    """Return x, y and z for x y + z.
+
+    For half of the components, the sum is so small that a rounded product would lose it.
+    """
     steps = rng.integers(1, 4, shape) * meaning.arithmetic_type(component).epsilon
     wide = [rng.uniform(0.5, 4, shape) * rng.choice([-1.0, 1.0], shape) for _ in range(3)]
     half = rng.random(shape) < 0.5
@@ -110,11 +120,11 @@ def _of_24_bits(rng: np.random.Generator, component: ComponentType, count: int, 
     return [rng.integers(low, low + 2**24, shape).astype(component.numpy) for _ in range(count)]
 
 
-# --- what they mean
+# --- the expected results
 
 
 def _exactly(function: Callable[..., int], *operands: Array) -> Array:
-    """Return the results of a function of Python's integers, modulo 2^bits."""
+    """Return the results of a function on Python's integers, modulo 2^bits."""
     dtype = operands[0].dtype
     values = np.vectorize(function, otypes=[object])(*(x.astype(object) for x in operands))
     return np.asarray((values % 2 ** (8 * dtype.itemsize)).astype(f"u{dtype.itemsize}").view(dtype))
@@ -133,7 +143,7 @@ def _saturated(function: Callable[..., int]) -> Callable[..., Array]:
 
 
 def _of_bits(function: Callable[[int, int], int]) -> Callable[[Array], Array]:
-    """Return a function of a component's bits and their number."""
+    """Return a function on arrays that applies `function` to each component's bit pattern and its width in bits."""
 
     def result(x: Array) -> Array:
         bits = 8 * x.dtype.itemsize
@@ -164,13 +174,13 @@ def _fused(x: Array, y: Array, z: Array) -> Array:
     if x.dtype == np.float64:
         exact = np.vectorize(lambda a, b, c: float(Fraction(a) * Fraction(b) + Fraction(c)), otypes=[np.float64])
         return np.asarray(exact(x, y, z))
-    # A product has at most 48 digits, and the numbers are near 1.
+    # A product has at most 48 bits, and the numbers are near 1: longdouble is exact.
     wide = [v.astype(np.longdouble) for v in (x, y, z)]
     return np.asarray((wide[0] * wide[1] + wide[2]).astype(x.dtype))
 
 
 def _rounded_away(x: Array) -> Array:
-    """Return the nearest integers, of two the one with the greater magnitude."""
+    """Return the nearest integers; ties are rounded away from zero."""
     whole = np.trunc(x)
     step = np.where(np.abs(x - whole) >= 0.5, np.copysign(1, x), 0)
     return np.asarray(np.copysign(whole + step, x), x.dtype)
@@ -197,11 +207,11 @@ def _step(edge: Array, x: Array) -> Array:
 
 
 BUILTINS = (
-    # Both.
+    # Integers and floats.
     Builtin("max", "mm ms", np.maximum, _has_ordered, _without("zeros", "nan", "infinite")),
     Builtin("clamp", "mmm mss mms", lambda x, low, high: np.minimum(np.maximum(x, low), high), _has_ordered, _bounded),
     Builtin("min", "mm sm", np.minimum, _has_ordered, _without("zeros", "nan", "infinite")),
-    # Floats: exact, or rounded once.
+    # Floats: exact results, or rounded once.
     Builtin("fma", "mmm mms smm", _fused, _is_float, _cancelling),
     Builtin("fmax", "mm ms sm", np.fmax, _is_float, _without("zeros")),
     Builtin("fmin", "mm ms sm", np.fmin, _is_float, _without("zeros")),
@@ -215,7 +225,7 @@ BUILTINS = (
     Builtin("round", "m", _rounded_away, _is_float, _any_values),
     Builtin("sign", "m", _sign, _is_float, _any_values),
     *(Builtin(f.__name__, "m", f, _is_float, _any_values) for f in (np.fabs, np.ceil, np.floor, np.trunc, np.rint)),
-    # Floats: of some accuracy.
+    # Floats: results with an allowed error.
     Builtin("exp", "m", np.exp, _is_float, _moderate, 3),
     Builtin("sqrt", "m", np.sqrt, _is_float, _any_values, 3),
     Builtin("rsqrt", "m", lambda x: 1 / np.sqrt(x), _is_float, _moderate, 3),
@@ -244,7 +254,7 @@ _BY_NAME = {builtin.name: builtin for builtin in BUILTINS}
 
 @dataclass(frozen=True)
 class Application:
-    """A builtin, by its name, on operands of a matrix type and scalars, by the letters of `pattern`."""
+    """The builtin `name` on operands of a matrix type and scalars, in the order of the letters of `pattern`."""
 
     matrix: MatrixType
     name: str
@@ -252,18 +262,18 @@ class Application:
 
 
 def _cases(profile: Profile) -> Iterable[Case]:
-    """Yield a few builtins for each matrix type, in turn; all if the profile is exhaustive."""
+    """Yield `_EACH` builtins for each matrix type, in turn; all of them if the profile is exhaustive."""
     turns = Turns(profile)
     for matrix, size in profile.matrix_types:
         options = [(b.name, p) for b in BUILTINS if b.has(matrix.component) for p in b.patterns.split()]
-        # Types of the same builtins share the turns: there are more builtins than matrix types of one component type.
+        # Matrix types with the same builtins share the turns: one component type has fewer matrix types than builtins.
         for name, pattern in turns.next(str(options), options, _EACH):
             text = f"{matrix.name}.{name}_{pattern}{profile.suffix(size)}"
             yield Case(text, size, Application(matrix, name, pattern))
 
 
 def _scalar_type(component: ComponentType) -> ComponentType:
-    """Return another type that has all of the component type's values, if there is one."""
+    """Return a wider type that has all of the component type's values, or the type itself if there is none."""
     if component.is_integer:
         return COMPONENT_TYPES["s64"] if component.bits < 64 else component
     return COMPONENT_TYPES["f32"] if component.bits <= 16 else component
@@ -291,7 +301,10 @@ def _experiment(setting: Setting) -> Experiment:
 
 
 def _tolerance(component: ComponentType, result: Array, ulps: float) -> Array | float:
-    """Return the error that results may have; of small floats, whose own rounding alone can differ, a unit."""
+    """Return the allowed absolute error of the results.
+
+    For small floats, it is one unit in the last place, since their final rounding alone can differ.
+    """
     if not ulps:
         return 0.0
     with np.errstate(all="ignore"):

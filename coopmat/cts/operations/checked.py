@@ -1,4 +1,7 @@
-"""load_checked and store_checked: tiles over the edges of a matrix in memory, beyond them, and of empty matrices."""
+"""The operations load_checked and store_checked: tiles that cross the edges of a matrix in memory.
+
+Some tiles are entirely beyond the edges, and some matrices are empty.
+"""
 
 from __future__ import annotations
 
@@ -19,36 +22,39 @@ from .stack import Stack, access
 
 Bounds = tuple[int, int, int, int]
 
-# The matrix in memory is so much larger than the tile.
+# The matrix in memory has this many more rows and columns than the tile.
 _MORE_ROWS, _MORE_COLUMNS = 3, 2
 _FAR = 2**32 - 1
-# Components of a tile: lowered, each becomes a branch of its own.
+# The largest number of components of a lowered tile: each becomes a separate branch.
 _MOST = 256
 
 
 def _bounds(matrix: MatrixType) -> list[Bounds]:
-    """Return bounds: row and column where a tile starts, rows and columns of the matrix in memory."""
+    """Return the bounds of tiles in a matrix in memory.
+
+    Each has four numbers: the tile's first row and column, and the matrix's numbers of rows and columns.
+    """
     rows, columns = matrix.rows, matrix.columns
     h, w = rows + _MORE_ROWS, columns + _MORE_COLUMNS
     return [
         (1, 2, h, w),  # inside, at the right edge
         (h - rows, 0, h, w),  # inside, at the lower edge
-        (0, w - (columns + 1) // 2, h, w),  # over the right edge
-        (h - (rows + 1) // 2, 1, h, w),  # over the lower edge
+        (0, w - (columns + 1) // 2, h, w),  # across the right edge
+        (h - (rows + 1) // 2, 1, h, w),  # across the lower edge
         (h - 1, w - 1, h, w),  # the last component alone
-        (2, 1, rows + 1, columns),  # over both, of a matrix that is narrower than its memory
-        (0, 0, 1, 1),  # over both, of a single component
+        (2, 1, rows + 1, columns),  # across both edges, of a matrix that is narrower than its memory
+        (0, 0, 1, 1),  # across both edges, of a single component
         (h, 0, h, w),  # just beyond
         (0, w, h, w),
-        (_FAR, 1, h, w),  # so far that the next row has no number
+        (_FAR, 1, h, w),  # so far that the row number of the tile's next row overflows
         (1, _FAR, h, w),
-        (0, 0, 0, w),  # nothing is there
+        (0, 0, 0, w),  # an empty matrix
         (0, 0, h, 0),
     ]
 
 
 def _cases(profile: Profile) -> Iterable[Case]:
-    """Yield a variant for each matrix type, in one layout; in all of them if the profile is exhaustive."""
+    """Yield a variant for each matrix type, in one layout; in all layouts if the profile is exhaustive."""
     for matrix, size in profile.matrix_types:
         if matrix.rows * matrix.columns > _MOST and not (profile.is_native or profile.exhaustive):
             continue
@@ -58,12 +64,12 @@ def _cases(profile: Profile) -> Iterable[Case]:
 
 
 def _larger(matrix: MatrixType) -> MatrixType:
-    """Return the type of the matrix that the tile is a part of."""
+    """Return the type of the matrix in memory that contains the tile."""
     return replace(matrix, rows=matrix.rows + _MORE_ROWS, columns=matrix.columns + _MORE_COLUMNS)
 
 
 def _seen(bounds: Bounds, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """Return which components of the tile are inside, and their rows and columns in memory."""
+    """Return a mask of the tile's components that are inside the matrix, and their rows and columns in memory."""
     row, column, rows, columns = bounds
     r, c = np.indices(shape, np.int64)
     r, c = r + row, c + column
@@ -72,7 +78,7 @@ def _seen(bounds: Bounds, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
 
 
 def _where(bounds: list[Bounds]) -> Argument:
-    """Return a buffer with the bounds, which the kernel reads."""
+    """Return a buffer with the bounds, four numbers for each tile, which the kernel reads."""
     return Argument("where", COMPONENT_TYPES["u32"], np.array(bounds, np.uint32).ravel())
 
 
@@ -80,7 +86,7 @@ _GIVEN = "where[4 * n], where[4 * n + 1], where[4 * n + 2], where[4 * n + 3]"
 
 
 def _load_places(setting: Setting) -> tuple[Place, Stack]:
-    """Return the places of the matrix in memory, and of the tiles that are output."""
+    """Return the place of the matrix in memory, and the stack of the tiles that are output."""
     matrix, layout = setting.parameters
     return setting.place("x", _larger(matrix), layout), Stack.of(setting, "out", matrix, len(_bounds(matrix)))
 
@@ -109,7 +115,7 @@ def _write_load(setting: Setting, w: CWriter) -> None:
 
 
 def _store_places(setting: Setting) -> tuple[Place, Stack]:
-    """Return the places of the tile, and of the matrices in memory that it is stored to, one after another."""
+    """Return the place of the tile, and the stack of the matrices in memory to which the kernel stores it."""
     matrix, layout = setting.parameters
     return setting.place("x", matrix), Stack.of(setting, "out", _larger(matrix), len(_bounds(matrix)), layout)
 

@@ -1,4 +1,4 @@
-"""The operation convert: every component type to every other."""
+"""The operation convert: every component type is converted to every other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..values import convertible
 from ..writers import Writer
 from .base import Case, Operation, Setting
 
-# Conversions for each matrix type.
+# The number of conversions for each matrix type.
 _EACH = 4
 
 
@@ -30,8 +30,11 @@ class Conversion:
 
 
 def _cases(profile: Profile) -> Iterable[Case]:
-    """Yield each pair of component types with one of the source's matrix types, or, if there are few of these, some of
-    the pairs, at least one for each matrix type; if the profile is exhaustive, all with all."""
+    """Yield conversions between each pair of component types, with one of the source's matrix types.
+
+    If the source has few matrix types, yield some of the pairs, at least one for each matrix type. If the profile is
+    exhaustive, yield all pairs for all matrix types.
+    """
     sources: dict[ComponentType, list[tuple[MatrixType, int | None]]] = {}
     for matrix, size in profile.matrix_types:
         sources.setdefault(matrix.component, []).append((matrix, size))
@@ -49,7 +52,7 @@ def _cases(profile: Profile) -> Iterable[Case]:
 
 
 def _targets(source: ComponentType, number: int, most: int) -> Iterable[ComponentType]:
-    """Return at most so many component types, depending on the number of the source."""
+    """Return at most `most` component types other than the source, rotated by `number`, the index of the source."""
     others = [target for target in COMPONENT_TYPES.values() if target != source]
     step = max(1, len(others) // most)
     rotation = others[number % len(others) :] + others[: number % len(others)]
@@ -57,8 +60,7 @@ def _targets(source: ComponentType, number: int, most: int) -> Iterable[Componen
 
 
 def has_small_floats_and_integers(case: Case) -> bool:
-    """Return whether a case converts between small floats and integers; SPIR-V converts small floats to and from
-    floating point only."""
+    """Return whether a case converts between small floats and integers, which SPIR-V cannot do in one instruction."""
     components = {case.parameters.source.component, case.parameters.target.component}
     return any(t.is_bits for t in components) and any(component.is_integer for component in components)
 
@@ -72,13 +74,16 @@ def _experiment(setting: Setting) -> Experiment:
 
 
 def values_for(rng: np.random.Generator, source: ComponentType, to: ComponentType, *shape: int) -> Array:
-    """Return values; from floating point to integers, half of them are near ties, half of any magnitude that both can
-    represent."""
+    """Return values whose conversion is defined.
+
+    From floating point to integers, half of the values are near ties. The others have any magnitude that both types can
+    represent.
+    """
     values = convertible(rng, source, to, *shape)
     if source.is_integer or not to.is_integer:
         return values
     most = min(to.bits - to.signed, int(math.log2(source.largest)))
-    # Below the greatest integer also after they have been rounded to the source's type.
+    # The factor keeps values below the greatest integer, even after rounding to the source's type.
     large = np.exp2(rng.uniform(-1, most, shape)) * (1 - 2.0**-6)
     if to.signed:
         large *= rng.choice([-1.0, 1.0], shape)

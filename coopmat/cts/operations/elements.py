@@ -1,4 +1,4 @@
-"""Matrices as composites: their components, arrays of them, their passage through functions.
+"""Matrices as composites: access to their components, arrays of matrices, and matrices as parameters of functions.
 
 Small floats are moved only: SPIR-V has no arithmetic on them.
 """
@@ -17,12 +17,12 @@ from .base import Case, Operation, Setting, of_matrices, type_cases
 
 
 def sum_of(component: ComponentType, x: Array, y: Array) -> Array:
-    """Return x + y, or y for types whose components are only moved."""
+    """Return x + y; for small floats, which are moved only, return y."""
     return y if component.is_bits else meaning.binary(component, "add", x, y)
 
 
 def sum_of_scalars(w: Writer, component: ComponentType, x: Value, y: Value) -> Value:
-    """Write `sum_of` for one component."""
+    """Write the computation of `sum_of` for one component."""
     return y if component.is_bits else w.add_scalars(component, x, y)
 
 
@@ -30,7 +30,7 @@ def _sum_of_matrices(w: Writer, matrix: MatrixType, x: Value, y: Value) -> Value
     return y if matrix.component.is_bits else w.binary("add", matrix, x, y)
 
 
-# --- composite: component by component
+# --- composite: read and write component by component
 
 
 def _composite(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
@@ -50,7 +50,7 @@ def _write_composite(setting: Setting, w: Writer) -> None:
     w.store(out, w.read(target))
 
 
-# --- composite_rvalue: components of a copy, while the original changes
+# --- composite_rvalue: read components of a copy, while the original changes
 
 
 def _rvalue(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
@@ -74,7 +74,7 @@ def _write_rvalue(setting: Setting, w: Writer) -> None:
     w.store(changed, w.read(original))
 
 
-# --- composite_array: components of matrices in an array
+# --- composite_array: access components of matrices in an array
 
 
 def _array(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
@@ -82,7 +82,7 @@ def _array(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
 
 
 def _write_array(setting: Setting, w: Writer) -> None:
-    """Write a kernel whose third matrix is y + x + y: the summand comes from the matrix that an outer loop selects."""
+    """Write a kernel that computes y + x + y in the third item of an array; an outer loop selects the added item."""
     x, y, out, unchanged = w.experiment.arguments
     matrix: MatrixType = setting.parameters
     matrices = w.array(matrix, 3)
@@ -102,7 +102,7 @@ def _write_array(setting: Setting, w: Writer) -> None:
     w.store(unchanged, w.read(first))
 
 
-# --- func: by value, by pointer, as a result
+# --- func: pass matrices by value, by pointer, and as a result
 
 
 def _functions(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
@@ -111,8 +111,10 @@ def _functions(component: ComponentType, x: Array, y: Array) -> dict[str, Array]
 
 
 def _write_functions(setting: Setting, w: Writer) -> None:
-    """Write a kernel with two functions: `sum` changes its own copy of a parameter, `accumulate` the object of a
-    pointer."""
+    """Write a kernel with two functions.
+
+    `sum` changes its copy of a parameter; `accumulate` changes the object of a pointer.
+    """
     x, y, out, changed = w.experiment.arguments
     matrix: MatrixType = setting.parameters
 
@@ -135,8 +137,8 @@ def _write_functions(setting: Setting, w: Writer) -> None:
     w.store(changed, w.read(variable))
 
 
-# Components of less than 32 bits that work-items access by a variable index are no vectors to processors: in subgroups
-# of 32, Intel's compiler takes a minute over 32 of them.
+# The most rows of components of less than 32 bits on slow routes. If a variable indexes such components, processors
+# cannot keep them in vectors: in subgroups of 32, Intel's compiler takes a minute over 32 of them.
 _MOST_NARROW = 16
 
 

@@ -1,4 +1,4 @@
-"""Inputs of multiply-adds: well-conditioned, with infinities and NaNs, overflowing where that is defined."""
+"""Inputs of multiply-adds: well-conditioned, with infinities and NaNs, and overflowing if overflow is defined."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .base import Case, thinned
 
 
 class Inputs(NamedTuple):
-    """The matrices A, B and C."""
+    """The matrices A, B and C of a multiply-add."""
 
     a: Array
     b: Array
@@ -27,7 +27,7 @@ class Inputs(NamedTuple):
 
 
 def types_of(variant: Variant) -> tuple[MatrixType, MatrixType, MatrixType]:
-    """Return the types of A, B, and C with the result: OpenCL C and SPIR-V have one for both."""
+    """Return the types of A, B and C; OpenCL C and SPIR-V give the result the type of C."""
     return variant.matrix_types()[:3]
 
 
@@ -37,7 +37,7 @@ def operands_of(variant: Variant) -> Operands:
 
 
 def product(variant: Variant, inputs: Inputs) -> tuple[Array, Array]:
-    """Return the result, and the error that a device may have."""
+    """Return the result of the multiply-add, and the absolute error that a device may have."""
     return meaning.mul_add((variant.a, variant.b, variant.c), *inputs, operands_of(variant))
 
 
@@ -49,8 +49,10 @@ def multiply_add_cases(
     most: int = 0,
     first: int = 0,
 ) -> Iterator[Case]:
-    """Yield at most so many of the multiply-adds for which `keep` is true; lowered ones of up to so many `products` of
-    components. `first` varies the choice."""
+    """Yield cases of at most `most` multiply-adds for which `keep` is true; `first` rotates the choice.
+
+    Lowered multiply-adds have at most `products` products of components (m n k).
+    """
     cases = [
         Case(f"{variant.name}{suffix}{profile.suffix(size)}", size, variant)
         for variant, size in profile.multiply_adds
@@ -66,8 +68,10 @@ def is_plain(variant: Variant) -> bool:
 
 
 def plain(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """Return integers whose results do not overflow, with factors of every sign; floating point with a few infinities
-    and NaNs."""
+    """Return inputs whose result does not overflow.
+
+    Integers have factors of every sign; floating point has a few infinities and NaNs.
+    """
     if not variant.a.is_integer:
         return _floating(rng, variant)
     limit = _most(variant.c) // 2
@@ -78,11 +82,11 @@ def plain(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def _floating(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """Return values around 1, so that nothing overflows or becomes subnormal; some of the results are no numbers."""
+    """Return values around 1, so that nothing overflows or becomes subnormal; a few are infinities and NaNs."""
     a, b = rng.standard_normal((variant.m, variant.k)), rng.standard_normal((variant.k, variant.n))
     c = rng.uniform(0.25, 4.0, (variant.m, variant.n)) * rng.choice([-1.0, 1.0], (variant.m, variant.n))
     odd = [np.inf, -np.inf, np.nan]
-    # One row, and one component of another: the rest of the results stays finite.
+    # At most one row of A and one component of C's last row: the other results remain finite.
     if variant.m > 2:
         a[rng.integers(variant.m - 1), rng.integers(variant.k)] = rng.choice(odd)
     if variant.m * variant.n > 2:
@@ -91,7 +95,7 @@ def _floating(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def wrapping(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """Return integers over their whole range, the extremes among them; at least about half of the results overflow."""
+    """Return integers of the whole range, extremes included, so that at least about half of the results overflow."""
     a = whole_range(rng, variant.a, variant.m, variant.k)
     b = whole_range(rng, variant.b, variant.k, variant.n)
     products = a.astype(object) @ b.astype(object)
@@ -99,16 +103,16 @@ def wrapping(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def saturating(rng: np.random.Generator, variant: Variant) -> Inputs:
-    """Return inputs for which about half of the results overflow, upwards and downwards if possible.
+    """Return inputs for which about half of the results overflow, in both directions if possible.
 
-    Neither the order of the additions nor the step at which they saturate matters: the products of one result have one
-    sign, and their sum fits into the result's type. (Other cases are undefined in the language.)
+    The result depends neither on the order of the additions nor on the step that saturates: the products of one result
+    have one sign, and their sum fits into the result's type. The language leaves other cases undefined.
     """
     most = _most(variant.c)
     factor = max(1, math.isqrt(most // variant.k))
     a = np.abs(_integers(rng, variant.a, factor, variant.m, variant.k).astype(object))
     b = np.abs(_integers(rng, variant.b, factor, variant.k, variant.n).astype(object))
-    # Sums of more than `most` products overflow even if the factors are 1.
+    # A sum of more than `most` products overflows even if all factors are 1.
     a[:, most:] = 0
     a = a * _signs(rng, variant.a, variant.c.signed, variant.m)[:, None]
     b = b * _signs(rng, variant.b, variant.c.signed, variant.n)[None, :]
@@ -118,14 +122,17 @@ def saturating(rng: np.random.Generator, variant: Variant) -> Inputs:
 
 
 def _signs(rng: np.random.Generator, component: ComponentType, result_signed: bool, count: int) -> Array:
-    """Return the signs of rows or columns of factors."""
+    """Return a sign, 1 or -1, for each row or column of factors; all are 1 if a type is unsigned."""
     either = component.signed and result_signed
     return np.array([int(rng.choice([-1, 1])) if either else 1 for _ in range(count)], object)
 
 
 def _addends(rng: np.random.Generator, component: ComponentType, products: Array) -> Array:
-    """Return addends with which half of the sums overflow, a quarter are the extreme exactly or nearly, and a quarter
-    are any."""
+    """Return addends for the sums of products.
+
+    With half of the addends, the sum overflows. A quarter gives the extreme value exactly or nearly, and a quarter is
+    random.
+    """
     low, high = _least(component), _most(component)
     c = np.empty(products.shape, object)
     for at, product in np.ndenumerate(products):
@@ -141,7 +148,7 @@ def _addends(rng: np.random.Generator, component: ComponentType, products: Array
 
 
 def _integers(rng: np.random.Generator, component: ComponentType, most: int, *shape: int) -> Array:
-    """Return random integers of at most this magnitude."""
+    """Return random integers of a magnitude up to `most`."""
     high = min(most, _most(component))
     return rng.integers(-high if component.signed else 0, high, shape, component.numpy, endpoint=True)
 

@@ -1,4 +1,4 @@
-"""Functions of each component, its row and its column: map, map_multiple of several matrices, build of none."""
+"""Functions of a component, its row and its column: map, map_multiple of several matrices, build of none."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ _BYTES = COMPONENT_TYPES["u8"]
 
 @dataclass(frozen=True)
 class Further:
-    """An argument behind the function: a value, or a pointer to an array in some address `space`. `component` is its
-    type, None the matrix's; a value's buffer may be `of` another integer type. `draw` returns the array for a matrix
-    type."""
+    """An argument that follows the function's name: a value, or a pointer to an array.
+
+    draw: the function that returns the array for a matrix type.
+    space: the address space of the array; "" for a value.
+    component: the argument's scalar type; None for the matrix's component type.
+    of: another integer type for the buffer of a value, which is then converted; None for the argument's type.
+    """
 
     name: str
     draw: Callable[[np.random.Generator, MatrixType], Array]
@@ -38,7 +42,10 @@ class Further:
         return Pointer(own, self.space) if self.space else own
 
     def argument(self, rng: np.random.Generator, matrix: MatrixType) -> Argument:
-        """Return the buffer; a pointer to constant memory is to it, others may be to a copy."""
+        """Return the buffer of the argument.
+
+        For a pointer to local or private memory, the kernel copies the buffer there.
+        """
         component = self.of or self.component or matrix.component
         values = np.asarray(self.draw(rng, matrix), component.numpy)
         return Argument(self.name, component, values, space="constant" if self.space == "constant" else "global")
@@ -46,8 +53,14 @@ class Further:
 
 @dataclass(frozen=True)
 class Kind:
-    """A function for each component type: of row and column, of the components of so many `matrices`, and of `further`
-    arguments. `body` returns its result, given the type; None if it is the builtin of this name."""
+    """A function for each component type, as the operand of an operation.
+
+    body: given the operations, the component type, row, column, components and `further` arguments, it returns the
+    result. None if the function is the builtin of this name.
+    matrices: the number of matrices whose components are parameters.
+    further: the arguments after the components.
+    has: whether the function exists for a component type.
+    """
 
     name: str
     body: Callable[..., object] | None
@@ -71,18 +84,18 @@ def _any_values(rng: np.random.Generator, matrix: MatrixType, count: int) -> Arr
 
 
 def _scale(rng: np.random.Generator, matrix: MatrixType) -> Array:
-    """Return a factor that changes every number but zero."""
+    """Return a factor that changes every number except zero."""
     return meaning.narrow(matrix.component, np.array([3.0 if matrix.component.is_integer else rng.choice([3.0, -1.5])]))
 
 
 _VALUE = Further("s", lambda rng, matrix: _any_values(rng, matrix, 1))
 _SCALE = Further("s", _scale)
-# Converted as the arguments of calls are.
+# A value that is converted to the parameter's type, as arguments of calls are.
 _STEP = Further("n", lambda rng, matrix: rng.integers(2, 6, 1), component=UINT, of=COMPONENT_TYPES["s64"])
 
 
 def _by_row(name: str = "p", space: str = "global") -> Further:
-    """Return an array with an item for each row, and one behind."""
+    """Return a pointer argument: an array with an item for each row, and one more."""
     return Further(name, lambda rng, matrix: _any_values(rng, matrix, matrix.rows + 1), space)
 
 
@@ -94,24 +107,24 @@ def _by_column(name: str = "p", space: str = "global") -> Further:
 
 
 def _masked(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, value: V) -> V:
-    """Return what lies on and below the diagonal; above it, a value."""
+    """Return the component on and below the diagonal; above it, a value."""
     return s.select(t, s.is_less(UINT, r, c), value, x)
 
 
 def _biased(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, bias: V, scale: V) -> V:
-    """Return a sum, scaled: in this order there is nothing to contract."""
+    """Return (x + bias) scale; in this order, the operations cannot be contracted."""
     return s.binary("mul", t, s.binary("add", t, x, s.item(Pointer(t), bias, c)), scale)
 
 
 def _coded(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, n: V) -> V:
-    """Return the product with a number that tells rows and columns apart."""
+    """Return the product of x with a number that differs between rows and columns."""
     place = s.binary("add", UINT, s.binary("mul", UINT, r, n), c)
     return s.binary("mul", t, x, s.convert(UINT, t, s.binary("and", UINT, place, s.number(UINT, 15))))
 
 
 def _picked(space: str) -> Callable[..., object]:
     def body(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, table: V) -> V:
-        """Return an item of the row's for every other component."""
+        """Return the table's item of the row for every second component, x for the others."""
         return s.select(t, _is_even(s, s.binary("xor", UINT, r, c)), s.item(Pointer(t, space), table, r), x)
 
     return body
@@ -135,7 +148,7 @@ _MAPS = (
 
 
 def _chosen(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, y: V) -> V:
-    """Return components of two matrices, as on a chessboard."""
+    """Return components of two matrices in a chessboard pattern."""
     return s.select(t, _is_even(s, s.binary("xor", UINT, r, c)), x, y)
 
 
@@ -145,7 +158,7 @@ def _weighted(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, y: V, weights: 
 
 
 def _compared(s: Scalars[V], t: ComponentType, r: V, c: V, x: V, y: V, z: V) -> V:
-    """Return a component of the third matrix if the second's is greater than the first's."""
+    """Return a component of the third matrix if the second's is greater than the first's, else the first's."""
     return s.select(t, s.is_less(t, x, y), z, x)
 
 
@@ -161,7 +174,7 @@ _MULTIPLE = (
 
 
 def _identity(s: Scalars[V], t: ComponentType, r: V, c: V, value: V) -> V:
-    """Return a matrix with a value in its diagonal, and zeros elsewhere."""
+    """Return a component of a matrix with a value in its diagonal, and zeros elsewhere."""
     above_or_on = s.select(t, s.is_less(UINT, r, c), s.number(t, 0), value)
     return s.select(t, s.is_less(UINT, c, r), s.number(t, 0), above_or_on)
 
@@ -172,12 +185,12 @@ def _codes(s: Scalars[V], t: ComponentType, r: V, c: V, n: V) -> V:
 
 
 def _tabulated(s: Scalars[V], t: ComponentType, r: V, c: V, table: V, stride: V) -> V:
-    """Return an item of a matrix in memory, by its stride."""
+    """Return a component of a row-major matrix in memory with a stride."""
     return s.item(Pointer(t), table, s.binary("add", UINT, s.binary("mul", UINT, r, stride), c))
 
 
 def _decoded(s: Scalars[V], t: ComponentType, r: V, c: V, packed: V, scales: V, stride: V) -> V:
-    """Return a weight of 4 bits, of which a byte has two of a row, scaled by the row's factor."""
+    """Return a weight of 4 bits, scaled by its row's factor; a byte holds the weights of two neighbours in a row."""
     one = s.number(UINT, 1)
     at = s.binary("add", UINT, s.binary("mul", UINT, r, stride), s.binary("shift", UINT, c, one))
     byte = s.convert(_BYTES, UINT, s.item(Pointer(_BYTES), packed, at))
@@ -207,7 +220,7 @@ _BUILDS = (
     Kind("codes", _codes, further=(_STEP,)),
     Kind("tabulated", _tabulated, further=(_TABLE, _stride(_stride_of_table))),
     Kind("decoded", _decoded, further=(_PACKED, _by_row("q"), _stride(_stride_of_bytes))),
-    # Its operands are row and column, which are uints.
+    # Its operands are row and column, which are of type uint.
     Kind("max", None, has=lambda component: component == UINT),
 )
 
@@ -229,8 +242,10 @@ class Mapped:
 
 
 def _cases(profile: Profile, kinds: Sequence[Kind], count: int) -> Iterable[Case]:
-    """Yield so many of the functions for each matrix type, each component type's in turn; all if the profile is
-    exhaustive."""
+    """Yield `count` of the functions for each matrix type; all of them if the profile is exhaustive.
+
+    The matrix types of one component type take turns.
+    """
     turns = Turns(profile)
     for matrix, size in profile.matrix_types:
         own = [kind for kind in kinds if kind.has(matrix.component)]

@@ -1,4 +1,4 @@
-"""Loads, stores, constants: transfers between memory and matrices without a change."""
+"""Loads, stores, constants: transfers between memory and matrices that do not change the values."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .base import Case, Operation, Setting, dealt, thinned, type_cases
 _UINT = COMPONENT_TYPES["u32"]
 
 
-# --- length: components of each work-item
+# --- length: the number of components in each work-item
 
 
-# The largest size of a subgroup, if the device chooses the size.
+# The largest possible subgroup size, for devices that choose the size.
 _MOST_LANES = 128
 _GROUPS = _SUB_GROUPS = 2
 
 
 def _length_experiment(setting: Setting) -> Experiment:
-    """Make an experiment of two subgroups in each of two work-groups, or of a single one if their size is not known."""
+    """Make an experiment of two work-groups of two subgroups, or of a single subgroup if the size is unknown."""
     matrix: MatrixType = setting.parameters
     size = setting.case.sub_group_size
     sub_groups, groups = (_SUB_GROUPS, _GROUPS) if size else (1, 1)
@@ -44,8 +44,13 @@ def _length_experiment(setting: Setting) -> Experiment:
 
 
 def wrong_lengths(matrix: MatrixType, actual: Array, untouched: int, lanes: int | None, copies: int = 1) -> str:
-    """Describe the errors in the work-items' lengths, which are between guards; the subgroups have `lanes` each, of
-    which `copies` hold each component."""
+    """Return a description of the errors in the numbers of components that the work-items stored, "" if there are none.
+
+    actual: the buffer with one number for each work-item, between guards.
+    untouched: the value of an item that was not written.
+    lanes: the subgroup size, None if unknown.
+    copies: the number of work-items that hold each component.
+    """
     size = matrix.rows * matrix.columns
     if np.any(actual[:GUARD] != untouched) or np.any(actual[-GUARD:] != untouched):
         return "the guards have been written to"
@@ -57,7 +62,7 @@ def wrong_lengths(matrix: MatrixType, actual: Array, untouched: int, lanes: int 
         return f"work-item {item} holds {lengths[item]} components of the matrix's {size}"
     sums = lengths.reshape(-1, lanes or max(1, lengths.size)).sum(axis=1, dtype=np.int64)
     for number, total in enumerate(sums):
-        # If the size of subgroups is not known, there may be several, or several copies.
+        # If the subgroup size is unknown, the sum may include several subgroups or copies.
         if total != size * copies and (lanes or total % size or not total):
             wanted = f"the matrix has {size}" + f", in {copies} copies" * (copies > 1)
             return f"the work-items of subgroup {number} hold {total} components together, and {wanted}"
@@ -68,11 +73,11 @@ def _write_length(setting: Setting, w: Writer) -> None:
     w.store_length(w.experiment.arguments[0], setting.parameters, GUARD)
 
 
-# --- constant: every component the same
+# --- constant: all components have the same value
 
 
 def _constants(setting: Setting) -> list[int | float]:
-    """Return 0 and a few of the values that are easily mishandled."""
+    """Return 0 and three of the values that devices mishandle most easily."""
     candidates = specials(setting.parameters.component)
     rng = setting.random("constants")
     return [0, *(candidates[int(number)] for number in rng.choice(len(candidates), 3, replace=False))]
@@ -90,7 +95,7 @@ def _write_constant(setting: Setting, w: Writer) -> None:
         w.store(out, w.constant(setting.parameters, value))
 
 
-# --- copy: in and out, in every layout
+# --- copy: load and store, in every pair of layouts
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,10 @@ _PLAIN = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 
 
 def _copy_cases(profile: Profile, packed: bool = True) -> Iterable[Case]:
-    """Yield a few of the pairs of layouts for each type."""
+    """Yield two of the pairs of layouts for each matrix type; all of them if the profile is exhaustive.
+
+    `packed` allows the packed layout for matrices of the use B.
+    """
     for matrix, size in profile.matrix_types:
         layouts = (*_PLAIN, Layout.PACKED) if packed and matrix.use == Use.B else _PLAIN
         pairs = [(source, target) for source in layouts for target in layouts]
@@ -114,8 +122,10 @@ def _copy_cases(profile: Profile, packed: bool = True) -> Iterable[Case]:
 
 
 def _is_packed(case: Case) -> bool:
-    """Return whether a case uses the packed layout, an extension of this project's OpenCL C: SPIR-V's instructions have
-    no such number."""
+    """Return whether a case uses the packed layout, which is an extension of this project's OpenCL C.
+
+    The layout has no number in SPIR-V.
+    """
     return Layout.PACKED in (case.parameters.source, case.parameters.target)
 
 
@@ -132,7 +142,7 @@ def _write_copy(setting: Setting, w: Writer) -> None:
     w.store(out, w.load(x))
 
 
-# --- copy_stride0: every row, or column, is the same
+# --- copy_stride0: all rows, or columns, are the same memory
 
 
 def _stride0_experiment(setting: Setting) -> Experiment:
@@ -144,19 +154,23 @@ def _stride0_experiment(setting: Setting) -> Experiment:
     return Experiment([matrix_input("x", place, values), out])
 
 
-# --- copy_workgroup: through local memory
+# --- copy_workgroup: by way of local memory
 
 
 def _workgroup_experiment(setting: Setting) -> Experiment:
-    """Make an experiment of two subgroups that store the same; `whole` is the local memory after that, guards
-    included."""
+    """Make an experiment of two subgroups that store the same matrix to local memory.
+
+    The output `whole` is the content of local memory after that, guards included.
+    """
     values = setting.drawn("x")
     return Experiment([*setting.inputs(values), *setting.outputs(dict.fromkeys(("out", "whole"), values["x"]))], 2)
 
 
 def _write_workgroup(setting: Setting, w: Writer) -> None:
-    """Write a kernel without a barrier between the store and the work-items that read all of it: they are in the
-    subgroups that stored."""
+    """Write a kernel without a barrier between the store and the copies of the whole array.
+
+    None is needed: each subgroup that reads the array has stored every component itself.
+    """
     x, out, whole = w.experiment.arguments
     assert whole.place is not None
     stored, copied = w.local("stored", whole.place), w.local("copied", whole.place)
@@ -169,12 +183,12 @@ def _write_workgroup(setting: Setting, w: Writer) -> None:
     w.store(out, w.load(copied))
 
 
-# --- multicomponent_load, multicomponent_store: pointers to vectors, and to other scalars than the components
+# --- multicomponent_load, multicomponent_store: pointers to vectors, or to other scalars than the component type
 
 
 @dataclass(frozen=True)
 class Pointee:
-    """A pointee: a vector of `width` of a scalar type, None for the matrix's component type."""
+    """A pointee type: a vector of `width` scalars of type `scalar`; None is the matrix's component type."""
 
     width: int = 1
     scalar: ComponentType | None = None
@@ -185,7 +199,7 @@ class Pointee:
 
 @dataclass(frozen=True)
 class Pointees:
-    """The pointees of the buffer that is loaded from, and of the one that is stored to."""
+    """A matrix type, and the pointee types of the buffers from which it is loaded and to which it is stored."""
 
     matrix: MatrixType
     source: Pointee = Pointee()
@@ -196,12 +210,15 @@ _WIDTHS = (2, 3, 4, 8, 16)
 
 
 def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
-    """Yield cases with vectors of the component type, and as many with other types."""
+    """Return cases with vectors of the component type, and as many with pointees of other scalar types.
+
+    The pointee type is that of the store if `store`, else that of the load.
+    """
     word = "store" if store else "load"
     own: list[Case] = []
     others: list[Case] = []
     for matrix, size in profile.matrix_types:
-        # There are no vectors of small floats in OpenCL C.
+        # OpenCL C has no vectors of small floats.
         vectors = [] if matrix.component.is_bits else [Pointee(width) for width in _WIDTHS]
         types = _other_pointees(profile, matrix)
         own += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word} {matrix}", vectors, 2)]

@@ -1,4 +1,4 @@
-"""The operation a b + c: plain, of matrices in arrays, saturating, wrapping, and from memory with stride 0."""
+"""The operation a b + c: plain, of matrices in arrays, saturating, wrapping, and loaded with a stride of 0."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from .inputs import (
     wrapping,
 )
 
-# Products of components that devices' compilers take seconds over, where a lowering makes straight-line code of them:
-# on a slow route fewer do.
+# The largest number of products of components in a lowered multiply-add, in general and on slow routes. Devices'
+# compilers take seconds over larger ones, since the lowering makes straight-line code of them.
 _LARGE, _LARGE_WHERE_SLOW = 1024, 512
 
 
 def _cases(keep: Callable[[Variant], bool], first: int = 0, large: bool = False) -> Callable[[Profile], Iterable[Case]]:
-    """Return a function that yields the multiply-adds for which `keep` is true; `first` varies the choice if there are
-    too many. Lowered ones exclude the `large`, unless the profile is exhaustive."""
+    """Return a function that yields the multiply-adds for which `keep` is true; `first` rotates the choice.
+
+    Unless `large` is true or the profile is exhaustive, large lowered multiply-adds are left out.
+    """
 
     def cases(profile: Profile) -> Iterable[Case]:
         most = _LARGE_WHERE_SLOW if profile.route in SLOW else _LARGE
@@ -62,7 +64,7 @@ def _write(setting: Setting, w: Writer) -> None:
     w.store(out, w.multiply_add(types_of(variant), w.load(a), w.load(b), w.load(c), operands_of(variant)))
 
 
-# --- matrixmuladd_stride0: one, two or all three of the matrices are a row or a column, again and again
+# --- matrixmuladd_stride0: in one, two or all three of the matrices, a single row or column is repeated
 
 
 def _stride0_experiment(setting: Setting) -> Experiment:
@@ -80,11 +82,11 @@ def _stride0_experiment(setting: Setting) -> Experiment:
     return Experiment([*buffers, setting.output("out", types_of(variant)[2], *product(variant, inputs))])
 
 
-# --- matrixmuladd_array: a product of two blocks each, in arrays
+# --- matrixmuladd_array: a sum of two products, with the operands in arrays
 
 
 def _array_experiment(setting: Setting) -> Experiment:
-    """Make an experiment of a0 b0 + a1 b1 + c, which equals one multiply-add of twice the depth."""
+    """Make an experiment for a0 b0 + a1 b1 + c, which equals one multiply-add with twice the k."""
     variant: Variant = setting.parameters
     deep = replace(variant, k=2 * variant.k)
     inputs = plain(setting.random(), deep)

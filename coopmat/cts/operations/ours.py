@@ -1,4 +1,4 @@
-"""Operations of the language for which SPIR-V has no single instruction: components by expression, coordinates.
+"""Operations of the language for which SPIR-V has no single instruction: element access, coordinates, prefetch.
 
 Each has the mode "c" alone, as have those of `scalars`, `checked` and `programs`.
 """
@@ -21,7 +21,7 @@ _C = ("c",)
 
 
 def _elements(component: ComponentType, x: Array, y: Array) -> Array:
-    """Return ~y ^ x, halved, plus half of x, which never overflows; for floats, 3 (x - y) by single operations."""
+    """Return ((~y ^ x) >> 1) + (x >> 1), which never overflows; for floats, 3 (x - y) by single operations."""
     if component.is_integer:
         return np.asarray(((~y ^ x) >> 1) + (x >> 1), x.dtype)
     total = meaning.binary(component, "add", meaning.negate(component, y), x)
@@ -29,7 +29,7 @@ def _elements(component: ComponentType, x: Array, y: Array) -> Array:
     return meaning.binary(component, "mul", total, three)
 
 
-# Numbers of 8 bits are for storage.
+# kind of component type -> statements. Floats of 8 bits are for storage only.
 _ELEMENT_LINES = {
     "storage": (
         "{t}[i] = ({s})-(float){y}[i];",
@@ -39,7 +39,7 @@ _ELEMENT_LINES = {
     "integer": ("{t}[i] = ~{y}[i];", "{t}[i] ^= {x}[i];", "{t}[i] >>= 1;", "{t}[i] += {x}[i] >> 1;"),
     "float": ("{t}[i] = -{y}[i];", "{t}[i] += {x}[i];", "{t}[i] *= 3;"),
 }
-# From the front to the back and once more: every component comes back to its place.
+# Reverse the components twice, so that every component returns to its position.
 _EXCHANGE = """\
 for (uint n = coop_mat_length({t}), turn = 0; turn < 2; turn++)
     for (uint i = 0; i < n / 2; i++) {{
@@ -66,7 +66,7 @@ def _write_elements(setting: Setting, w: CWriter) -> None:
     w.store(unchanged, names["x"])
 
 
-# --- coord: the coordinates of all work-items' components are those of the matrix, each as often as it is held
+# --- coord: the coordinates of all work-items' components cover the matrix, each as often as the component is held
 
 
 _COORD_LINES = """\
@@ -81,7 +81,10 @@ for (uint i = 0; i < coop_mat_length({m}); i++) {{
 
 
 def _coord_experiment(setting: Setting) -> Experiment:
-    """Make an experiment; `counts` is how often each component was visited, and how often one that does not exist."""
+    """Make an experiment with the argument `counts`.
+
+    The kernel counts there how often each component is visited, and, in the last item, visits outside of the matrix.
+    """
     matrix: MatrixType = setting.parameters
     component, size = matrix.component, matrix.rows * matrix.columns
     uint = COMPONENT_TYPES["u32"]
@@ -96,15 +99,19 @@ def _coord_experiment(setting: Setting) -> Experiment:
         return wrong_visits(actual, counts, copies)
 
     rows, columns = np.indices((matrix.rows, matrix.columns))
-    # Numbers that component types of 16 bits can hold, and that differ between near components.
+    # Numbers that differ between neighbours; every component type can represent them up to rounding.
     codes = meaning.narrow(component, (rows * 5 + columns * 3) & 127)
     outputs = setting.outputs({"out": values["x"], "codes": codes})
     return Experiment([*setting.inputs(values), Argument("counts", uint, counts, expected, look=look), *outputs])
 
 
 def wrong_visits(actual: Array, before: Array, copies: int | None) -> str:
-    """Describe the errors in the numbers of visits of each component, which are between guards, with those outside of
-    the matrix behind them. Each component is visited `copies` times, at least once if that is not known."""
+    """Return a description of the errors in the numbers of visits of each component, "" if there are none.
+
+    actual: the numbers between guards; the last one counts visits outside of the matrix.
+    before: the initial contents, with the guards.
+    copies: the required number of visits; if it is None, at least one is required.
+    """
     if np.any(actual[:GUARD] != before[:GUARD]) or np.any(actual[-GUARD:] != before[-GUARD:]):
         return "the guards have been written to"
     visits, outside = actual[GUARD : -GUARD - 1], actual[-GUARD - 1]
@@ -129,7 +136,7 @@ def _write_coord(setting: Setting, w: CWriter) -> None:
     w.store(codes, n)
 
 
-# --- prefetch: a hint that changes nothing, of memory that is read or written afterwards, and of other memory
+# --- prefetch: a hint without effect, on memory that is read, memory that is written, and other memory
 
 
 _PREFETCH_LINES = """\

@@ -20,7 +20,7 @@ from .inputs import Inputs, is_plain, multiply_add_cases, operands_of, plain, pr
 from .stack import Stack
 
 _C = ("c",)
-# Multiply-adds that a test has besides its matrix types.
+# The number of multiply-adds of a test, in addition to its matrix types.
 _FEW = 12
 _MOST_ROWS, _MOST_COLUMNS, _MOST_PRODUCTS = 5, 16, 512
 
@@ -30,8 +30,10 @@ def _multiply_adds(profile: Profile, suffix: str = "", first: int = 0) -> Iterat
 
 
 def _type_cases(profile: Profile) -> Iterator[Case]:
-    """Yield the cases of `type_cases`; lowered matrices, which may have any shape, are small: the number of rows does
-    not matter to programs, but to the time that devices take to compile them."""
+    """Yield the cases of `type_cases`, with lowered matrices, whose shape is free, cut to a small size.
+
+    The number of rows is irrelevant for these programs, but not for the time that devices take to compile them.
+    """
     cases: dict[str, Case] = {}
     for matrix, size in profile.matrix_types:
         if not profile.is_native:
@@ -42,7 +44,7 @@ def _type_cases(profile: Profile) -> Iterator[Case]:
 
 
 def _control(values: Sequence[int]) -> Argument:
-    """Return a buffer of numbers that control a kernel's path."""
+    """Return the buffer `control` with numbers that select a kernel's path."""
     return Argument("control", COMPONENT_TYPES["u32"], np.array(values, np.uint32))
 
 
@@ -99,7 +101,7 @@ if (control[0] == 0)
 
 
 def _chosen(component: ComponentType, a: Array, b: Array, which: int) -> Array:
-    """Return the result of `_CHOOSE`."""
+    """Return the result of the function `_CHOOSE` of the kernel."""
 
     def add(x: Array, y: Array) -> Array:
         return meaning.binary(component, "add", x, y)
@@ -114,7 +116,7 @@ def _chosen(component: ComponentType, a: Array, b: Array, which: int) -> Array:
 
 
 def _walked(component: ComponentType, x: Array, y: Array, control: Sequence[int]) -> tuple[Array, Array]:
-    """Return the values of s and t after `_WALK`."""
+    """Return the values of s and t after the statements `_WALK` of the kernel."""
     s, t = x, y
     for which in control[1 : control[0] + 1]:
         if which == _SKIP:
@@ -132,7 +134,10 @@ def _walked(component: ComponentType, x: Array, y: Array, control: Sequence[int]
 
 
 def _walk(rng: np.random.Generator) -> list[int]:
-    """Return every way once, in any order, with the end in the second half; the first number counts the others."""
+    """Return numbers for `control`: their count, then every path once in random order.
+
+    The path that ends the loop is in the second half.
+    """
     ways = [int(n) for n in rng.permutation(6)]
     ways.insert(int(rng.integers(6)), _SKIP)
     ways.insert(int(rng.integers(4, 8)), _STOP)
@@ -168,7 +173,7 @@ def _write_flow(setting: Setting, w: CWriter) -> None:
     w.store(second, "t")
 
 
-# --- control_flow, of multiply-adds: a product of blocks, some of them skipped, up to a block that ends it
+# --- control_flow, of multiply-adds: a sum of products of blocks; some blocks are skipped, and one ends the loop
 
 _BLOCKS = 4
 
@@ -185,11 +190,10 @@ for (uint k = 0; k < control[0]; k++) {{
 
 
 def _sum_experiment(setting: Setting) -> Experiment:
-    """Make an experiment with factors of -1, 0 and 1, whose sums every component type represents exactly in any
-    order."""
+    """Make an experiment with factors of -1, 0 and 1, whose sums are exact in every type and order."""
     variant: Variant = setting.parameters
     rng = setting.random()
-    # One is skipped, one is after the end, in any order.
+    # In random order: one block is skipped, and one is after the end.
     ways = [int(way) for way in rng.permutation([0, 0, _SKIP])]
     ways.insert(int(rng.integers(1, _BLOCKS)), _STOP)
     steps = [k for k, way in enumerate(ways[: ways.index(_STOP)]) if way != _SKIP]
@@ -229,7 +233,7 @@ def _write_sum(setting: Setting, w: CWriter) -> None:
     w.store(w.experiment.argument("out"), c)
 
 
-# --- nested_struct: matrices in arrays in structs in structs, copied, passed, returned, changed through pointers
+# --- nested_struct: matrices in nested structures and arrays that are copied, passed, returned, changed by pointers
 
 _STRUCTS = """\
 typedef struct {{ {M} pair[2]; uint tag; }} @_inner;
@@ -267,8 +271,10 @@ _MEMBERS = (
 
 
 def _members(component: ComponentType, x: Array, y: Array, z: Array) -> dict[str, Array]:
-    """Return the values of `_MEMBERS` after `_STRUCT_BODY`: tag is 3 after the turn, so that `_change` sets the
-    second."""
+    """Return the values of `_MEMBERS` after `_STRUCT_BODY`, named out0, out1, ...
+
+    `tag` is 3 after the call of `_turned`, so that `_change` sets the second item of the pair.
+    """
     values = [x, z, x, z, z, x, meaning.negate(component, x), x, z]
     return {f"out{n}": value for n, value in enumerate(values)}
 
@@ -282,21 +288,21 @@ def _write_struct(setting: Setting, w: CWriter) -> None:
         w.store(output, member)
 
 
-# --- two_subgroups: each subgroup of each work-group has matrices of its own
+# --- two_subgroups: each subgroup of each work-group has separate matrices
 
 _SUB_GROUPS = (2, 3)
 _NUMBER = "get_group_id(0) * get_num_sub_groups() + get_sub_group_id()"
 
 
 def _subgroup_cases(profile: Profile) -> Iterable[Case]:
-    """Yield multiply-adds in work-groups of two subgroups, others in work-groups of three."""
+    """Yield multiply-adds in work-groups of two subgroups, and others in work-groups of three."""
     for turn, count in enumerate(_SUB_GROUPS):
         for case in _multiply_adds(profile, f".{count}subgroups", first=turn):
             yield replace(case, parameters=(case.parameters, count))
 
 
 def _subgroup_stacks(setting: Setting) -> tuple[int, list[Stack]]:
-    """Return the number of subgroups that run, and the places of the matrices of each."""
+    """Return the number of subgroups of the launch, and the stacks of their matrices."""
     variant, count = setting.parameters
     a, b, c = types_of(variant)
     outputs = (("a", a), ("b", b), ("c", c), ("out", c))

@@ -1,4 +1,4 @@
-"""Reductions: reduce_row, reduce_column, reduce_all, reduce_2x2, by builtins and by the program's own functions."""
+"""Reductions: reduce_row, reduce_column, reduce_all, reduce_2x2, by builtins and by functions of the program."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from ..writers import Writer
 from .base import Case, Operation, Setting, Turns, dealt
 
 ROW, COLUMN, ALL, BLOCKS = 1, 2, 3, 4
-# Components of a lowered matrix, each of which becomes a branch or an exchange of its own; values of a result's side
-# that is free.
+# The largest number of components of a lowered matrix, since each becomes a separate branch or exchange. The lengths of
+# the result in a reduced dimension, which is free.
 _MOST = 256
 _FREE = (1, 3, 8)
-# Of an exact sum of small floats no more terms are other than zero, of a product no more factors even, or other than 1
-# and -1; of what is compared no more are infinite, say.
+# The largest numbers of components with a difficult value, so that results remain exact or meaningful: nonzero terms of
+# an exact sum of small floats; factors of a product that are even, or not 1 or -1; special values (such as infinities)
+# that are compared.
 _TERMS = 8
 _FACTORS = 3
 _SPECIAL = 4
 
 
-# --- what components are combined by
+# --- the functions that combine two components
 
 
 def _sum(component: ComponentType) -> Function:
@@ -48,7 +49,7 @@ def _product(component: ComponentType) -> Function:
 
 
 def _bits(component: ComponentType) -> Function:
-    """Return a function that no floats have."""
+    """Return exclusive or, a function for integers only."""
 
     def body(s: Scalars[V], x: V, y: V) -> V:
         return s.binary("xor", component, x, y)
@@ -57,7 +58,7 @@ def _bits(component: ComponentType) -> Function:
 
 
 def _extreme(component: ComponentType, greatest: bool) -> Function:
-    """Return a builtin of the component type, or for small floats, which have none, a function of the program's."""
+    """Return max or min: a builtin, or for small floats, which have no builtin, a function of the program."""
     name = "max" if greatest else "min"
     if not component.is_bits:
         return of_builtin(name if component.is_integer else f"f{name}", component)
@@ -78,12 +79,14 @@ FUNCTIONS: dict[str, Callable[[ComponentType], Function]] = {
 
 
 def reducible(rng: np.random.Generator, kind: str, component: ComponentType, *shape: int) -> Array:
-    """Return values of which every order gives the same result, and of which hardly one can be left out: integers over
-    their whole range; floats whose sums and products are exact."""
+    """Return values whose reduction gives the same result in every order, and depends on nearly every value.
+
+    Integers have their whole range; sums and products of floats are exact.
+    """
     if kind in ("max", "min"):
         return _ordered(rng, component, *shape)
     if kind == "product":
-        # Of even factors no more than a few: a product of many is zero.
+        # Only a few factors are even: a product of many even integers is zero.
         few = _few(rng, np.ones(shape, np.int64), 0, _FACTORS)
         if component.is_integer:
             return np.asarray(
@@ -98,20 +101,21 @@ def reducible(rng: np.random.Generator, kind: str, component: ComponentType, *sh
 
 
 def _ordered(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
-    """Return values that mostly differ, with a few of those that are easily mishandled."""
+    """Return values that mostly differ, with at most `_SPECIAL` that are easily mishandled."""
     anything = whole_range(rng, component, *shape)
     few = _few(rng, np.ones(shape, np.int64), 0, _SPECIAL) == 1
     if component.is_integer:
         limits = np.iinfo(component.numpy)
         return np.where(few, anything, rng.integers(limits.min, limits.max, shape, component.numpy, endpoint=True))
     values = np.where(few, meaning.widen(component, anything), rng.standard_normal(shape) * 4)
-    # Zeros of both signs are equal; of a NaN and a number fmax gives the number, and comparisons either.
+    # Avoid results that depend on the order: zeros of both signs are equal, and comparisons with NaN may return either
+    # operand (fmax returns the number).
     values = np.where(values == 0, 0, values)
     return meaning.narrow(component, np.where(np.isnan(values), 1, values) if component.is_bits else values)
 
 
 def _few(rng: np.random.Generator, numbers: Array, rest: int, most: int) -> Array:
-    """Return the numbers, all but so many of them replaced by the `rest`."""
+    """Return the numbers, of which all except `most` random ones are replaced by `rest`."""
     order = rng.permutation(numbers.size).reshape(numbers.shape)
     return np.where(order < most, numbers, rest)
 
@@ -127,7 +131,7 @@ class Reduction:
 
 
 def _cases(profile: Profile, how: int) -> Iterable[Case]:
-    """Yield two functions for each component type and shape of accumulators; all if the profile is exhaustive."""
+    """Yield two functions for each component type and shape of accumulators; all in exhaustive profiles."""
     cases: dict[str, Case] = {}
     turns = Turns(profile)
     for matrix, size in profile.matrix_types:
@@ -144,7 +148,10 @@ def _cases(profile: Profile, how: int) -> Iterable[Case]:
 
 
 def _source(profile: Profile, matrix: MatrixType, how: int) -> MatrixType | None:
-    """Return an accumulator of such a shape that it can be reduced, as near to the matrix as possible."""
+    """Return an accumulator type that can be reduced, with a shape as near to the matrix's as possible.
+
+    Return None if blocks of 2 x 2 are reduced and a native matrix has an odd side.
+    """
     rows, columns = matrix.rows, matrix.columns
     if how == BLOCKS and not profile.is_native:
         rows, columns = rows + rows % 2, columns + columns % 2
@@ -156,7 +163,7 @@ def _source(profile: Profile, matrix: MatrixType, how: int) -> MatrixType | None
 
 
 def _targets(source: MatrixType, how: int) -> Iterable[MatrixType]:
-    """Yield types of results: sides that are free are as they were, or of other lengths."""
+    """Yield types of results; a reduced dimension has the source's length or one of `_FREE`."""
     rows, columns = source.rows, source.columns
     if how == BLOCKS:
         yield replace(source, rows=rows // 2, columns=columns // 2)
@@ -172,8 +179,10 @@ def _targets(source: MatrixType, how: int) -> Iterable[MatrixType]:
 
 
 def groups_of(values: Array, how: int) -> Array:
-    """Return the components that are combined, along the last axis; the first two are the result's, 1 where it is
-    free."""
+    """Return an array (rows, columns, n) of the n components that are combined to each component of the result.
+
+    Reduced dimensions have the length 1.
+    """
     rows, columns = values.shape
     if how == ROW:
         return np.asarray(values[:, None, :])
@@ -186,7 +195,7 @@ def groups_of(values: Array, how: int) -> Array:
 
 
 def combined(function: Function, groups: Array) -> Array:
-    """Return the function's results for what lies along the last axis."""
+    """Return the function's reduction along the last axis."""
     result: Array = groups[..., 0]
     for number in range(1, groups.shape[-1]):
         result = function.value(result, groups[..., number])
@@ -210,14 +219,14 @@ def _experiment(setting: Setting, how: int) -> Experiment:
 
 
 def _is_rounded(reduction: Reduction) -> bool:
-    """Return whether there is a second sum, of which every order gives another result."""
+    """Return whether the experiment has a second sum, which is rounded differently in every order."""
     return reduction.function == "sum" and not (
         reduction.source.component.is_integer or reduction.source.component.is_bits
     )
 
 
 def _terms(rng: np.random.Generator, matrix: MatrixType) -> Array:
-    """Return numbers, and in the first row one that is none, if there are others."""
+    """Return random numbers; if there are several rows and columns, one number in the first row is infinite or NaN."""
     y = rng.standard_normal((matrix.rows, matrix.columns))
     if matrix.rows > 1 and matrix.columns > 1:
         y[0, rng.integers(matrix.columns)] = rng.choice([np.inf, -np.inf, np.nan])
@@ -225,7 +234,7 @@ def _terms(rng: np.random.Generator, matrix: MatrixType) -> Array:
 
 
 def _rounded_sum(component: ComponentType, groups: Array) -> tuple[Array, Array]:
-    """Return the sums, rounded once, and the greatest error that any order has: (n - 1) eps sum |x|."""
+    """Return the sums, rounded once, and the largest error of a sum in any order: (n - 1) eps sum |x|."""
     wide = groups.astype(np.longdouble)
     with np.errstate(all="ignore"):
         total, size = wide.sum(axis=-1), np.abs(wide).sum(axis=-1)

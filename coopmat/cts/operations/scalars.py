@@ -1,4 +1,4 @@
-"""Matrices and scalars: m + s, m - s, m * s, m / s, the reverse of each, the assignments; and matrices of a scalar."""
+"""Matrices and scalars: m + s, m - s, m * s, m / s in either order, assignments, and matrices of a scalar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .base import Operation, Setting, dealt, type_cases
 
 _C = ("c",)
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-# Scalars of types that are converted to the component type first, and have another value there or not.
+# is the component type an integer -> scalars (type, value) of other types. The conversion to the component type changes
+# some of the values.
 _SCALARS = {
     True: (("s32", -3), ("f32", 2.75), ("u8", 200), ("s64", 2**40 + 7), ("u16", 65535)),
     False: (("s32", -3), ("f32", 0.1), ("s8", -128), ("u64", 12345), ("s16", 2049)),
@@ -23,7 +24,7 @@ _SCALARS = {
 
 
 def _other_scalar(setting: Setting, component: ComponentType) -> tuple[Argument, Array]:
-    """Return a scalar of another type in a buffer, and its value as a component."""
+    """Return a buffer with a scalar of another type, and the scalar converted to the component type."""
     options = [option for option in _SCALARS[component.is_integer] if option[0] != component.name]
     name, value = dealt(setting.profile, setting.case.name, options)[0]
     source = COMPONENT_TYPES[name]
@@ -46,8 +47,7 @@ def _filled(matrix: MatrixType, scalar: Array) -> Array:
 
 def _operation(operator: str) -> Operation:
     def experiment(setting: Setting) -> Experiment:
-        """Make an experiment with the matrix and the scalars on either side; the scalar on the left is of another
-        type."""
+        """Make an experiment with the scalar on the right, on the left (of another type), and in an assignment."""
         matrix: MatrixType = setting.parameters
         component, rng = matrix.component, setting.random()
         x = whole_range(rng, component, matrix.rows, matrix.columns)
@@ -78,7 +78,7 @@ def _operation(operator: str) -> Operation:
     return Operation(f"scalar_{operator}", type_cases, experiment, write, _C)
 
 
-# --- init_runtime: every component is a scalar that is known when the kernel runs
+# --- init_runtime: all components are a scalar that is known only when the kernel runs
 
 
 def _init_experiment(setting: Setting) -> Experiment:

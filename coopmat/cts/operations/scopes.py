@@ -1,4 +1,4 @@
-"""The operation workgroup_scope: matrices that belong to all work-items of a work-group, of one subgroup or several."""
+"""The operation workgroup_scope: matrices of all work-items of a work-group, of one subgroup or several."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ from .reductions import COLUMN, FUNCTIONS, combined, reducible
 
 _GROUPS = 2
 _SUB_GROUPS = (2, 3, 1)
-# Components of a lowered matrix, products of components in a multiply-add, and multiply-adds for each number of
-# subgroups.
+# The largest number of components of a lowered matrix, and of products of components in a multiply-add. The number of
+# multiply-adds for each number of subgroups.
 _MOST_COMPONENTS, _MOST_PRODUCTS, _FEW = 256, 512, 8
 
 
 @dataclass(frozen=True)
 class OfWorkGroup:
-    """A matrix type or a multiply-add, in work-groups of so many subgroups."""
+    """A matrix type or a multiply-add (`subject`), in work-groups of `sub_groups` subgroups."""
 
     subject: MatrixType | Variant
     sub_groups: int
 
 
 def _cases(profile: Profile) -> Iterable[Case]:
-    """Yield matrix types and multiply-adds, if they are lowered: no device tells which matrices of work-groups it has.
+    """Yield matrix types and multiply-adds on lowered routes.
 
-    Each has one of the numbers of subgroups; all of them if the profile is exhaustive.
+    Native routes have no cases: no device reports its matrices of work-groups. Each type runs with one of the numbers
+    of subgroups, or with all of them if the profile is exhaustive.
     """
     if profile.is_native:
         return
@@ -58,7 +59,7 @@ def _of_work_group(matrix: MatrixType) -> MatrixType:
     return replace(matrix, scope=SCOPE_WORKGROUP)
 
 
-# --- matrix types: component by component, and what exchanges components between work-items
+# --- matrix types: access to components, and operations that exchange components between work-items
 
 
 def _type_experiment(setting: Setting) -> Experiment:

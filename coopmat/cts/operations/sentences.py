@@ -1,4 +1,4 @@
-"""What each operation tests, in a sentence, for `coopmat cts --list`."""
+"""One sentence on what each operation tests, for `coopmat cts --list`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several matrices of one type, one behind the other in a buffer, with guards and padding between them."""
+"""Several matrices of one type, one after the other in a buffer, with guards and padding between them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from .base import Setting
 
 @dataclass(frozen=True)
 class Stack:
-    """A `Stack` of matrices; `place` is the first one's; each is `span` components behind the previous one."""
+    """A sequence of `count` matrices in the buffer `name`.
+
+    place: the place of the first matrix.
+    span: the distance between the beginnings of two matrices, in components.
+    """
 
     name: str
     place: Place
@@ -31,7 +35,7 @@ class Stack:
         return cls(name, place, -(-place.room // align) * align, count)
 
     def filled(self, matrices: Sequence[Array]) -> Array:
-        """Return the whole buffer with these matrices in it, and the pattern elsewhere."""
+        """Return the contents of the whole buffer: the matrices at their places, and PATTERN elsewhere."""
         memory = pattern(self.span * self.count, self.place.matrix.component)
         for number, values in enumerate(matrices):
             memory[self.place.indices() + number * self.span] = values
@@ -50,7 +54,7 @@ class Stack:
         return Argument(self.name, component, before, self.filled(matrices), off)
 
     def pointer(self, number: str) -> str:
-        """Return a pointer to the matrix whose number is an expression."""
+        """Return an expression for a pointer to the matrix with the index `number`, an expression."""
         return f"{self.name} + {self.place.offset} + ({number}) * {self.span}"
 
     @property
@@ -59,14 +63,14 @@ class Stack:
         return access(self.place)
 
     def load(self, number: str) -> str:
-        """Return an expression: the matrix of that number."""
+        """Return an expression that loads the matrix with the index `number`."""
         return f"coop_mat_load({self.pointer(number)}, {self.access})"
 
     def store(self, number: str, value: str) -> str:
-        """Return a statement that stores a value to the matrix of that number."""
+        """Return a statement that stores `value` to the matrix with the index `number`."""
         return f"coop_mat_store({self.pointer(number)}, {value}, {self.access});"
 
 
 def access(place: Place) -> str:
-    """Return the arguments for layout and stride of a place."""
+    """Return the arguments for layout and stride of a load or store at a place."""
     return f"{LAYOUTS[place.layout]}, {place.stride}"

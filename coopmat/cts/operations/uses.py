@@ -1,4 +1,4 @@
-"""Changes of a matrix's use: convert_use, which leaves every component in its row and column, and transpose."""
+"""Changes of a matrix's use: convert_use, which keeps rows and columns, and transpose."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from .conversion import Conversion, has_small_floats_and_integers, values_for
 
 
 def _pairs(profile: Profile, transposed: bool) -> Iterable[Case]:
-    """Yield each matrix type with targets of other uses: one of the same component type, and one of another; all if the
-    profile is exhaustive."""
+    """Yield each matrix type with two targets of other uses: one of the same component type, and one of another.
+
+    If the profile is exhaustive, yield all targets.
+    """
     word = "transpose" if transposed else "use"
     for source, size in profile.matrix_types:
         rows, columns = (source.columns, source.rows) if transposed else (source.rows, source.columns)
@@ -31,7 +33,7 @@ def _pairs(profile: Profile, transposed: bool) -> Iterable[Case]:
             ]
             targets = [target for target in targets if profile.has_type(target, size)]
             chosen = dealt(profile, f"{word} {source} {same}", targets)
-            # Of a result that several work-items hold, each copy must be written.
+            # If several work-items hold each component of the result, test that every copy is written.
             copied = [target for target in targets if same and (profile.copies(target, size) or 1) > 1]
             for target in dict.fromkeys([*chosen, *copied]):
                 yield Case(f"{source.name}.{target.name}{profile.suffix(size)}", size, Conversion(source, target))

@@ -1,1 +1,1 @@
-"""Reports of a run: text while it proceeds, and JSON, JUnit's XML and HTML afterwards."""
+"""Reports of a run: text while it runs, and JSON, JUnit's XML and HTML afterwards."""

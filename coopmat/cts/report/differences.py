@@ -1,4 +1,4 @@
-"""What differs between two runs: of two versions, two devices, two machines."""
+"""The differences between the reports of two runs, which may be of two versions, two devices or two machines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _ABSENT = "-"
 
 @dataclass(frozen=True)
 class Difference:
-    """A variant whose status differs; None: it is not in that report."""
+    """A variant whose status differs between two reports.
+
+    before, after: the outcomes in the first and the second report; None if that report does not contain the variant.
+    """
 
     key: Key
     before: Outcome | None
@@ -29,8 +32,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two reports and their `differences`, in the order of the reports. Variants are the same if test, variant and
-    route are; the route does not count where each report has one, and these differ."""
+    """Two reports and their differences, in the order of the reports.
+
+    same: the number of variants with the same status in both.
+
+    Variants are matched by test, variant and route. The route is ignored if each report has a single route, and the
+    routes differ.
+    """
 
     a: Report
     b: Report
@@ -43,7 +51,7 @@ class Comparison:
 
 
 def compare(a: Report, b: Report) -> Comparison:
-    """Return what differs between two reports."""
+    """Return the comparison of two reports."""
     routes = len(a.routes) == len(b.routes) == 1 and a.routes != b.routes
     key: Callable[[Outcome], Key] = lambda o: (o.test, o.variant, "" if routes else o.route)  # noqa: E731
     before, after = ({key(outcome): outcome for outcome in report.outcomes} for report in (a, b))
@@ -58,7 +66,7 @@ def _status(outcome: Outcome | None) -> str:
 
 
 def render(comparison: Comparison) -> str:
-    """Return a table for people: both runs, how many changed from what to what, and each difference."""
+    """Return the comparison as text: both runs, the number of changes by kind, and a table of all differences."""
     lines = [*_heads(comparison), ""]
     changes = Counter((_status(d.before), _status(d.after)) for d in comparison.differences)
     lines += [f"{number:6} {a} -> {b}" for (a, b), number in sorted(changes.items(), key=lambda item: -item[1])]

@@ -1,4 +1,4 @@
-"""The features of a variant, derived from its name: component types, use, pairing of a multiply-add."""
+"""The features of a variant that its name contains: component types, use, operand types of a multiply-add."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ _MULTIPLY_ADD = re.compile(rf"\d+x\d+x\d+\.{_TYPE}x{_TYPE}_{_TYPE}_")
 
 @dataclass(frozen=True)
 class Features:
-    """The features of a variant, empty if the name does not tell. `component` is the matrix's type, or the
-    accumulator's; `pairing` are the types of A and B (`s8 × u8`); `target` is the component type of a
-    second matrix; `use` is A, B or C."""
+    """The features of a variant; those that its name does not contain are "".
+
+    component: the component type of the matrix, or of the accumulator.
+    use: A, B or C.
+    pairing: the component types of A and B (`s8 × u8`).
+    target: the component type of the name's second matrix.
+    """
 
     component: str = ""
     use: str = ""

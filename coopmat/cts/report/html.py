@@ -1,5 +1,6 @@
-"""The results as one page, for a browser of any size, without network: tables whose cells open the list of their
-variants.
+"""The results as one HTML page, for screens of any size, without network access.
+
+Its tables have cells that open the list of their variants.
 """
 
 from __future__ import annotations
@@ -21,15 +22,19 @@ from .features import Features, features
 from .json import describe
 from .text import printable, verdict
 
-# Lines of one log that go into the page, and failures that come first; all of them are in the JSON report.
+# The lines of a log, and the failures at the top, that the page contains at most; the JSON report contains all.
 _LOG_LINES, _MOST_FAILURES = 80, 50
 _FILTER = "<p><input id='filter' type='search' aria-label='filter' placeholder='filter: test, variant, status'></p>"
 
 
 @dataclass(frozen=True)
 class View:
-    """A table, with the functions that give an outcome's row and column; an outcome with an empty name is not
-    counted."""
+    """A table of the page.
+
+    key: a letter that distinguishes the table in the page's script.
+    columns: all possible columns; empty ones are left out.
+    place: the function that returns an outcome's row and column. If one of them is "", the outcome is not counted.
+    """
 
     key: str
     title: str
@@ -50,13 +55,16 @@ VIEWS = (
 
 
 def _conversion(outcome: Outcome, about: Features) -> tuple[str, str]:
-    """Return the types of a conversion; empty for reductions and transposes, whose names have two matrices, too."""
+    """Return the component types of a conversion's source and target, or "" twice for other operations.
+
+    Reductions and transposes have two matrices in their names, too, and are excluded.
+    """
     is_conversion = outcome.test.partition("_")[2].startswith("convert")
     return (about.component, about.target) if is_conversion else ("", "")
 
 
 def render(results: Results, settings: Settings, folder: Path | None = None) -> str:
-    """Return the page; `folder` is where it will be, so that it can link to the files of failing variants."""
+    """Return the page; `folder` is its directory, relative to which the files of failing variants are linked."""
     with_features = [(outcome, features(outcome.variant)) for outcome in results.outcomes]
     tables = [_table(view, with_features) for view in VIEWS]
     variants = _tests(results, settings, folder)
@@ -91,7 +99,7 @@ def _head(results: Results) -> str:
 
 
 def _failures(results: Results, settings: Settings, folder: Path | None) -> str:
-    """Return the failing variants with their logs, empty if there are none."""
+    """Return a section with the failing variants and their logs, "" if there are none."""
     if not results.failures:
         return ""
     items = (
@@ -125,7 +133,7 @@ def _text(value: object) -> str:
 
 
 def _table(view: View, outcomes: Sequence[tuple[Outcome, Features]]) -> str:
-    """Return a table, empty if no outcome counts in it."""
+    """Return a section with the view's table, "" if no outcome is counted in the table."""
     cells: dict[str, dict[str, list[Outcome]]] = {}
     for outcome, about in outcomes:
         row, column = view.place(outcome, about)
@@ -148,8 +156,10 @@ def _table(view: View, outcomes: Sequence[tuple[Outcome, Features]]) -> str:
 
 
 def _cell(view: View, row: str, column: str, outcomes: Sequence[Outcome]) -> str:
-    """Return a cell: how many of how many passed, and a link with which the script opens the variants, or else to the
-    test's list."""
+    """Return a table cell with the numbers of passed and of all variants.
+
+    The cell is a link: the page's script opens the list of variants; without the script, the link leads to the test.
+    """
     if not outcomes:
         return "<td class='none'>·</td>"
     status = worst(outcomes)
@@ -197,7 +207,7 @@ def _items(outcomes: Iterable[Outcome], settings: Settings, folder: Path | None)
 
 
 def _item(outcome: Outcome, settings: Settings, folder: Path | None, is_open: bool = False) -> str:
-    """Return the line of a variant, with its log and the links to its files if it has any."""
+    """Return the HTML of a variant; if it has a log, the log, the command and links to the files can be unfolded."""
     name = escape(outcome.variant or outcome.test)
     where = f", {escape(outcome.machine)}" if outcome.machine else ""
     line = f"{name} <small>{outcome.status.value}, {outcome.seconds:.3f} s{where}</small>"
@@ -213,7 +223,7 @@ def _item(outcome: Outcome, settings: Settings, folder: Path | None, is_open: bo
 
 
 def _files(directory: str, folder: Path | None) -> str:
-    """Return links to the files of a failing variant; its directory's name alone if the page's folder is unknown."""
+    """Return links to the files of a failing variant, or only the directory's name if the page's folder is unknown."""
     if not directory:
         return ""
     if folder is None:
@@ -225,9 +235,9 @@ def _files(directory: str, folder: Path | None) -> str:
 
 
 def _address(path: Path, folder: Path) -> str:
-    """Return the address of a file, relative to the page's folder."""
+    """Return the URL of a file, relative to the page's folder."""
     try:
         relative = Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:  # another drive
+    except ValueError:  # on Windows: another drive
         relative = path.absolute().as_uri()
     return escape(quote(relative, safe="/:"), quote=True)

@@ -1,4 +1,4 @@
-"""The results as JSON: everything (docs/conformance.md), or in the form of upstream's runner."""
+"""The results as JSON: complete (docs/conformance.md), or in the form of upstream's runner."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..outcome import UPSTREAM, Outcome, Results, Status, count, seconds, worst
 from ..schedule import Settings
 from .text import verdict
 
-# Raised when what is there changes its meaning.
+# The version of the format, increased when the meaning of an existing key changes.
 VERSION = 1
 KEYS = {Status.PASSED: "passed", Status.FAILED: "failed", Status.NOT_SUPPORTED: "not_supported"}
 
@@ -79,7 +79,6 @@ def _outcome(outcome: Outcome, settings: Settings) -> dict[str, object]:
 
 
 def render_upstream(results: Results, settings: Settings) -> str:
-    """Return the form that CL_CONFORMANCE_RESULTS_FILENAME requires: a word for each test, all of its routes
-    together."""
+    """Return the JSON that CL_CONFORMANCE_RESULTS_FILENAME requires: a word for each test, on all routes together."""
     words = {test: UPSTREAM[status] for test, status in results.tests().items()}
     return json.dumps({"cmd": "coopmat cts", "results": words}, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""The results as the XML that JUnit, pytest and Jenkins read: a suite for each test on each route."""
+"""The results as the XML that JUnit, pytest and Jenkins read: one test suite for each test on each route."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 "use strict";
-// A cell opens a copy of the variants that it counts.
+// A click on a table cell opens a dialog with copies of the variants that the cell counts, failures first.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-k]");
   const dialog = document.getElementById("cell");
@@ -18,7 +18,7 @@ document.addEventListener("click", (event) => {
   dialog.querySelector("h2").textContent = link.title;
   dialog.showModal();
 });
-// Variants without all words of the filter are hidden, and tests without a variant that is shown.
+// Hide the variants that lack a word of the filter, and the tests whose variants are all hidden.
 document.getElementById("filter").addEventListener("input", (event) => {
   const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const test of document.querySelectorAll("details.test")) {
@@ -33,7 +33,7 @@ document.getElementById("filter").addEventListener("input", (event) => {
     test.open = words.length > 0 && shown > 0;
   }
 });
-// A link to a test opens it, where there is no dialog.
+// Without dialogs, a cell's link leads to a test: unfold that test.
 addEventListener("hashchange", () => {
   const test = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (test) test.open = true;

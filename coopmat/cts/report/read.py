@@ -1,6 +1,6 @@
-"""Reports of earlier runs, read from their JSON: to go on with one (`--resume`), or to compare two (`--compare`).
+"""Reports of earlier runs, read from their JSON, to continue a run (`--resume`) or to compare two (`--compare`).
 
-A report may come from anywhere: every field is checked, and only text and numbers are taken from it.
+A report may be of unknown origin: every field is checked, and only text and numbers are taken from the report.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .json import KEYS, VERSION, describe
 
 _STATUSES = {name: status for status, name in KEYS.items()}
 _TEXTS = ("test", "variant", "route", "log", "directory", "machine")
-# What two runs must have in common for one to go on with the other's outcomes.
+# The options and device properties that must be equal for a run to reuse the outcomes of another.
 _OPTIONS = ("seed", "selection", "tolerance")
 _DEVICE = ("platform", "name", "version", "driver")
 Key = tuple[str, str, str]
@@ -27,7 +27,13 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Report:
-    """A report that was read: the device's facts, the run's routes and options, and the outcomes in their order."""
+    """The contents of a report file.
+
+    name: the name of the file.
+    device: the device's properties.
+    routes, options: those of the run.
+    outcomes: the outcomes, in the order of the file.
+    """
 
     name: str
     device: Mapping[str, Any]
@@ -48,7 +54,7 @@ def key_of(outcome: Outcome) -> Key:
 
 
 def read(name: str) -> Report:
-    """Read a report. Raises OSError, UsageError."""
+    """Return the report in the file `name`. Raises OSError, and UsageError for contents that are no report."""
     try:
         document = json.loads(Path(name).read_bytes())
     except (ValueError, RecursionError) as error:
@@ -57,13 +63,18 @@ def read(name: str) -> Report:
 
 
 def parse(document: object, name: str) -> Report:
-    """Return the report that JSON stands for. Raises UsageError for anything else."""
+    """Return the report that a JSON document represents; `name` is for messages.
+
+    Raises UsageError for any other document.
+    """
     fields = _mapping(document, name, "a report")
     if fields.get("version") != VERSION:
-        raise UsageError(f"{name} is no report of this form: it has version {fields.get('version')!r}, not {VERSION}")
+        raise UsageError(
+            f"{name} is not a report that can be read: its version is {fields.get('version')!r}, expected {VERSION}"
+        )
     routes, outcomes = fields.get("routes"), fields.get("outcomes")
     if not isinstance(outcomes, list) or not isinstance(routes, list) or not all(isinstance(r, str) for r in routes):
-        raise UsageError(f"{name} is no report: it has no list of routes and outcomes")
+        raise UsageError(f"{name} is not a report: it has no lists of routes and outcomes")
     device = _mapping(fields.get("device"), name, "the device")
     options = _mapping(fields.get("options"), name, "the options")
     rows = tuple(_outcome(row, f"outcome {number} of {name}") for number, row in enumerate(outcomes, 1))
@@ -72,7 +83,7 @@ def parse(document: object, name: str) -> Report:
 
 def _mapping(value: object, name: str, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{name} is no report: {what} is {type(value).__name__}, not an object")
+        raise UsageError(f"{name} is not a report: {what} is {type(value).__name__}, expected an object")
     return value
 
 
@@ -86,23 +97,23 @@ def _outcome(row: object, name: str) -> Outcome:
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         wrong.append("seconds")
     if wrong or not texts["test"]:
-        raise UsageError(f"{name} is not as this program writes them: {', '.join(wrong or ['test'])}")
+        raise UsageError(f"{name} has missing or wrong fields: {', '.join(wrong or ['test'])}")
     return Outcome(status=_STATUSES[str(status)], seconds=float(seconds), **texts)
 
 
 def require_same_run(report: Report, results: Results, settings: Settings) -> None:
-    """Raise UsageError unless the report is of a run like this one."""
+    """Raise UsageError unless the report is of a run on the same device with the same options."""
     own = describe(results.device)
     for what, theirs, ours in (
         *((f"device's {key}", report.device.get(key), own[key]) for key in _DEVICE),
         *((key, report.options.get(key), getattr(settings, key)) for key in _OPTIONS),
     ):
         if theirs != ours:
-            raise UsageError(f"{report.name} is of another run: its {what} is {theirs!r}, not {ours!r}")
+            raise UsageError(f"{report.name} is the report of a different run: its {what} is {theirs!r}, not {ours!r}")
 
 
 def known(report: Report, planned: Mapping[Key, int]) -> dict[Key, Outcome]:
-    """Return the outcomes of variants that are planned, too, but for tests that had none."""
+    """Return the outcomes of the report's variants that are planned, without outcomes of tests that had no variant."""
     return {key: outcome for key, outcome in report.by_key().items() if key in planned and outcome.variant}
 
 

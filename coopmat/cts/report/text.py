@@ -1,4 +1,4 @@
-"""Lines on standard output, as upstream's runner prints them."""
+"""The results as lines of text, in the form of upstream's runner."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from collections.abc import Callable
 from ..outcome import Outcome, Results, Status
 from ..schedule import Settings
 
-# The characters that XML 1.0 cannot represent, and no page should contain.
+# The characters that XML 1.0 cannot represent; the HTML page leaves them out, too.
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class TextReport:
-    """A `TextReport` prints a line before each variant that repeats it, one after it, and the sum. With several `jobs`
-    the line before is printed together with the one after, so that lines of other variants are not in between. With
-    `counts`, the line after a variant has how many of the variants are done."""
+    """A printer of a line before each variant (the command that repeats it), its outcome after it, and a summary.
+
+    With several `jobs`, the line before a variant is printed together with its outcome, so that lines of different
+    variants do not mix. With `counts`, each outcome contains the number of variants that are done.
+    """
 
     def __init__(self, settings: Settings, jobs: int, echo: Callable[[str], None], counts: bool = False) -> None:
         self._settings = settings
@@ -27,7 +29,7 @@ class TextReport:
         self._planned, self._done = 0, 0
 
     def begin(self, planned: int) -> None:
-        """Note how many variants there will be."""
+        """Set the number of variants of the run."""
         self._planned = planned
 
     def started(self, test: str, variant: str, route: str) -> None:
@@ -55,7 +57,7 @@ class TextReport:
             self._last_command = command
 
     def summary(self, results: Results) -> None:
-        """Print the last lines: failures and unsupported variants once more, numbers, the verdict."""
+        """Print the failures and unsupported variants again, the numbers, and the verdict."""
         if results.failures and len(results.outcomes) > 1:
             self._echo("\nfailed:")
             for outcome in results.failures:
@@ -79,9 +81,11 @@ class TextReport:
 
 
 def verdict(results: Results) -> str:
-    """Return `PASSED n of n tests.` or `FAILED k of n tests.`; tests are counted as upstream does, each with all of its
-    variants. A test that is not supported counts like upstream's skipped ones: it has not failed. If all are, no test
-    was run."""
+    """Return `PASSED n of n tests.`, `FAILED k of n tests.` or `No test was run.`.
+
+    Tests are counted as upstream counts them: a test is all of its variants. Unsupported tests count as upstream's
+    skipped tests do: they have not failed. If all tests are unsupported, no test was run.
+    """
     if not results.tested:
         return "No test was run."
     tests = results.tests()
@@ -92,5 +96,5 @@ def verdict(results: Results) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with replacements for characters that drivers may print but documents may not contain."""
+    """Return the text with U+FFFD for characters that drivers may print but XML cannot represent."""
     return _NOT_PRINTABLE.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""Kernels as SPIR-V assembly, for spirv-as, without any compiler."""
+"""The writer of kernels as SPIR-V assembly, which spirv-as assembles; no compiler is involved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .literals import assembly_literal
 _STORAGE = {"global": "CrossWorkgroup", "constant": "UniformConstant", "local": "Workgroup", "private": "Function"}
 _MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1"
 _REDUCTIONS = {1: "Row", 2: "Column", 4: "2x2"}
-# The scope Workgroup, and the semantics SequentiallyConsistent | WorkgroupMemory.
+# The id of the scope Workgroup, and the semantics SequentiallyConsistent | WorkgroupMemory.
 _WORKGROUP, _LOCAL_FENCE = 2, 0x110
 _OPERANDS = {
     Operands.A_SIGNED: "MatrixASignedComponentsKHR",
@@ -29,8 +29,16 @@ _OPERANDS = {
 
 
 class AssemblyWriter(Writer):
-    """A writer of assembly. `code` is the kernel's body; types, constants and variables of the module are declared
-    once, by `once`."""
+    """A writer of kernels as SPIR-V assembly.
+
+    code: the instructions of the current function's body.
+    functions: the instructions of the functions that precede the kernel.
+    variables: the OpVariable instructions of the current function, which must be first in its entry block.
+    block: the id of the block that contains the next instruction.
+    of_work_group: whether the kernel uses matrices with the scope of a work-group.
+
+    Types, constants and variables of the module are declared by `once`.
+    """
 
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
         super().__init__(experiment, sub_group_size)
@@ -40,12 +48,9 @@ class AssemblyWriter(Writer):
         self.interface: list[str] = []
         self.decorations: list[str] = []
         self.code: list[str] = []
-        # Function variables, which stand first in the entry block; the block that the next instruction is in.
         self.variables: list[str] = []
         self.block = "%entry"
-        # Whether there are matrices of work-groups.
         self.of_work_group = False
-        # Whole functions before the kernel.
         self.functions: list[str] = []
         self._globals: dict[str, str] = {}
         self._operands: dict[str, Function] = {}
@@ -71,7 +76,7 @@ class AssemblyWriter(Writer):
         if self.sub_group_size is not None:
             lines.append(f"OpExecutionMode %kernel SubgroupSize {self.sub_group_size}")
         if self.of_work_group:
-            # The work-items that matrices are spread over are known to the consumer.
+            # Matrices of a work-group are distributed over all its work-items, so consumers need their number.
             size = self.experiment.sub_groups * (self.sub_group_size or 1)
             lines.append(f"OpExecutionMode %kernel LocalSize {size} 1 1")
         lines += self.decorations
@@ -85,13 +90,13 @@ class AssemblyWriter(Writer):
         return f"%v{self._count}"
 
     def once(self, text: str) -> str:
-        """Return the id of a type, constant or variable of the module; the same text has the same id."""
+        """Return the id of a type, constant or variable of the module, declared at the first use of this text."""
         if text not in self._globals:
             self._globals[text] = f"%g{len(self._globals)}"
         return self._globals[text]
 
     def emit(self, opcode: str, result_type: str, *operands: str | int) -> Value:
-        """Write an instruction with a result."""
+        """Append an instruction with a result to the current block, and return the result's id."""
         result = self.fresh()
         self.code.append(" ".join([f"{result} = {opcode} {result_type}", *map(str, operands)]))
         return result
@@ -135,14 +140,14 @@ class AssemblyWriter(Writer):
     # --- memory
 
     def address(self, argument: Argument) -> tuple[Value, str, str]:
-        """Return pointer, layout and stride for a load or a store."""
+        """Return the pointer, layout and stride operands of a load or a store."""
         place = argument.place
         assert place is not None, argument
         at = self.element(argument, self.uint(place.pointees(place.offset), 64))
         return at, self.uint(int(place.layout)), self.uint(place.pointees(place.stride), 64)
 
     def element(self, argument: Argument, index: Value) -> Value:
-        """Return a pointer to a pointee of an argument, or of an array in local or private memory."""
+        """Return a pointer to the pointee at `index` of a buffer, or of an array in local or private memory."""
         kind = self.pointer_type(argument.space, self.pointee(argument))
         if argument.space in ("local", "private"):
             return self.emit("OpInBoundsAccessChain", kind, f"%{argument.space}_{argument.name}", index)
@@ -156,7 +161,7 @@ class AssemblyWriter(Writer):
         variable = f"%local_{argument.name}"
         self._globals[f"OpVariable {self.pointer_type('local', array)} Workgroup ; {argument.name}"] = variable
         self.interface.append(variable)
-        self.decorations.append(f"OpDecorate {variable} Alignment {MOST_PLACED}")  # whatever a device wants of pointers
+        self.decorations.append(f"OpDecorate {variable} Alignment {MOST_PLACED}")  # satisfies every device's alignment
         return argument
 
     def copy_components(self, source: Argument, target: Argument) -> None:
@@ -208,13 +213,13 @@ class AssemblyWriter(Writer):
 
     def convert(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
         if Use.ACCUMULATOR not in (source.use, target.use) and source.use != target.use:
-            # Instructions change the use of accumulators, or make them.
+            # The extension's conversions change the use only to or from Accumulator.
             between = replace(source, use=Use.ACCUMULATOR)
             x, source = self._converted(source, between, x), between
         return self._converted(source, target, x)
 
     def transpose(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
-        """Transpose an accumulator to an operand: no instruction transposes anything else."""
+        """Transpose a matrix by way of an accumulator: only conversions of accumulators to A or B can transpose."""
         accumulator = replace(source, use=Use.ACCUMULATOR)
         use = Use.A if target.use is Use.ACCUMULATOR else target.use
         operand = replace(target, use=use)
@@ -223,7 +228,7 @@ class AssemblyWriter(Writer):
         return self._converted(operand, target, result)
 
     def _converted(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
-        """Return the result of one instruction, if one is needed."""
+        """Return x converted by one instruction, or x itself if the SPIR-V types are equal."""
         opcode = conversion(source.component, target.component)
         if source.use != target.use:
             self._extend("CooperativeMatrixConversionsEXT")
@@ -231,7 +236,7 @@ class AssemblyWriter(Writer):
         return x if opcode is None else self.emit(opcode, self.matrix(target), x)
 
     def _extend(self, capability: str) -> None:
-        """Require a capability of the extension with the further operations."""
+        """Declare the extension SPV_EXT_cooperative_matrix_maintenance1 and one of its capabilities."""
         self.capabilities.add(capability)
         self.extensions.add(_MAINTENANCE)
 
@@ -293,7 +298,7 @@ class AssemblyWriter(Writer):
         self._loop(32, self.uint(0), self.uint(1), self._length(matrix), body)
 
     def _loop(self, bits: int, first: Value, step: Value, end: Value, body: Callable[[Value], None]) -> None:
-        """Write a loop of `body` for first, first + step, ... below end, unsigned integers."""
+        """Write a loop that runs `body` with an unsigned index of `bits` bits: first, first + step, ... below end."""
         kind, before = self.once(f"OpTypeInt {bits} 0"), self.block
         head, inside, behind, i, following = (self.fresh() for _ in range(5))
         self._label(head, f"OpBranch {head}")
@@ -307,7 +312,7 @@ class AssemblyWriter(Writer):
         self._label(behind, f"OpBranch {head}")
 
     def _label(self, name: str, terminator: str) -> None:
-        """End the current block, and begin another."""
+        """End the current block with `terminator`, and begin the block `name`."""
         self.code += [terminator, f"{name} = OpLabel"]
         self.block = name
 
@@ -347,13 +352,13 @@ class AssemblyWriter(Writer):
     # --- functions of scalars, as operands
 
     def opencl_std(self) -> str:
-        """Return the set of OpenCL's extended instructions."""
+        """Return the id of the extended instruction set OpenCL.std, imported at the first use."""
         if not self.imports:
             self.imports.append('%opencl_std = OpExtInstImport "OpenCL.std"')
         return "%opencl_std"
 
     def _operand(self, function: Function, ignored: ComponentType | None = None) -> str:
-        """Return the id of a function, which is defined once."""
+        """Return the id of the function, defined at the first use."""
         name = f"%operand_{function.name}"
         if name not in self._operands:
             self._operands[name] = function
@@ -365,7 +370,7 @@ class AssemblyWriter(Writer):
         return self._per_element(matrix, self._operand(function), [*operands, *further])
 
     def build(self, matrix: MatrixType, function: Function, further: Sequence[Value]) -> Value:
-        """Write the operation on a matrix of zeros, which the function ignores."""
+        """Write a per-element operation on a matrix of zeros, whose components the function ignores."""
         name = self._operand(function, matrix.component)
         return self._per_element(matrix, name, [self.constant(matrix, 0), *further])
 
@@ -412,7 +417,7 @@ class AssemblyWriter(Writer):
         self.code.append(f"OpStore {self.element(argument, index)} {length} Aligned 4")
 
     def built_in(self, name: str) -> Value:
-        """Read dimension 0 of a built-in variable, in 64 bits."""
+        """Load dimension 0 of a built-in variable, an integer of 64 bits."""
         ulong = self.once("OpTypeInt 64 0")
         vector = self._read_built_in(name, self.once(f"OpTypeVector {ulong} 3"))
         return self.emit("OpCompositeExtract", ulong, vector, 0)

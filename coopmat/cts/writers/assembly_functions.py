@@ -1,4 +1,4 @@
-"""Functions of scalars as SPIR-V assembly."""
+"""Functions of scalars, and the choice of opcodes, for SPIR-V assembly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..functions import F32, Function, Pointer, Scalars
 if TYPE_CHECKING:
     from .assembly import AssemblyWriter
 
-# Of integers (unsigned, signed) and floating point.
+# operator -> opcodes for unsigned integers, signed integers and floating point
 _BINARY = {
     "add": ("OpIAdd", "OpIAdd", "OpFAdd"),
     "sub": ("OpISub", "OpISub", "OpFSub"),
@@ -22,7 +22,7 @@ _BINARY = {
     "shift": ("OpShiftRightLogical", "", ""),
 }
 _LESS = ("OpULessThan", "OpSLessThan", "OpFOrdLessThan")
-# Instructions of OpenCL.std.
+# builtin -> instructions of OpenCL.std, for unsigned integers, signed integers and floating point
 _BUILTINS = {
     "fmax": ("", "", "fmax"),
     "fmin": ("", "", "fmin"),
@@ -32,7 +32,7 @@ _BUILTINS = {
 
 
 def of_class(component: ComponentType, opcodes: tuple[str, str, str]) -> str:
-    """Return the opcode for a component type."""
+    """Return the opcode for a component type, of those for unsigned integers, signed integers and floating point."""
     unsigned, signed, floating = opcodes
     return floating if not component.is_integer else signed if component.signed else unsigned
 
@@ -42,7 +42,7 @@ def binary_opcode(operator: str, component: ComponentType) -> str:
 
 
 def conversion(source: ComponentType, to: ComponentType) -> str | None:
-    """Return the opcode of a C cast; None if the SPIR-V types are the same: its integers have no sign."""
+    """Return the opcode of a C cast; None if the SPIR-V types are equal: integer types there have no signedness."""
     if source.is_integer and to.is_integer:
         return None if source.bits == to.bits else "OpSConvert" if source.signed else "OpUConvert"
     if source.is_integer:
@@ -53,7 +53,10 @@ def conversion(source: ComponentType, to: ComponentType) -> str | None:
 
 
 def define(w: AssemblyWriter, name: str, function: Function, ignored: ComponentType | None = None) -> None:
-    """Write a function's definition; behind row and column it gets a component that it ignores, if there is one."""
+    """Write the definition of a function, whose id is `name`.
+
+    If `ignored` is not None, the function gets a third parameter of this type, after row and column, which it ignores.
+    """
     kinds: list[ComponentType | Pointer] = list(function.parameters)
     if ignored is not None:
         kinds.insert(2, ignored)
@@ -77,7 +80,7 @@ def define(w: AssemblyWriter, name: str, function: Function, ignored: ComponentT
 
 
 class AssemblyScalars(Scalars[str]):
-    """The operations as instructions at the writer's current place."""
+    """The operations as instructions, appended to the writer's current block."""
 
     def __init__(self, writer: AssemblyWriter) -> None:
         self.writer = writer
@@ -121,5 +124,5 @@ class AssemblyScalars(Scalars[str]):
 
 
 def _wide(component: ComponentType) -> ComponentType:
-    """Return the type in which components are calculated."""
+    """Return the type in which operations on the components are computed."""
     return F32 if component.is_bits else component

@@ -1,4 +1,4 @@
-"""The interface of kernel writers, independent of the language of the kernel."""
+"""The interface of kernel writers, independent of the kernel's language."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from coopmat.matrices.variants import ComponentType, MatrixType, Operands
 from ..experiment import Argument, Experiment, Place, pattern
 from ..functions import Function
 
-# An expression, or the id of a result.
+# An expression of OpenCL C, or the id of a SPIR-V result.
 Value = str
 KERNEL = "test"
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A matrix in private memory: an lvalue, or a pointer's id."""
+    """A matrix in private memory.
+
+    name: an lvalue of OpenCL C, or the id of a SPIR-V pointer.
+    """
 
     matrix: MatrixType
     name: str
@@ -26,27 +29,31 @@ class Variable:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a function: a matrix by value, or a pointer to one in private memory."""
+    """A parameter of a function: a matrix passed by value, or a pointer to a matrix in private memory."""
 
     matrix: MatrixType
     pointer: bool = False
 
 
 # A function that writes another function's statements: it gets a variable for each parameter, the function's own if it
-# was passed by value, and returns the function's result.
+# A function that writes the body of a kernel's function. It gets a variable for each parameter (a local copy, if the
+# parameter is passed by value) and returns the result, or None.
 Body = Callable[[Sequence[Variable]], "Value | None"]
 
 
 def local_argument(name: str, place: Place) -> Argument:
-    """Return an argument that represents an array in local memory."""
+    """Return an argument that describes an array in local memory with room for a matrix."""
     component = place.matrix.component
     return Argument(name, component, pattern(place.room, component), place=place, space="local")
 
 
 class Writer(Protocol):
-    """A `Writer` writes the kernel of one experiment, whose arguments are its parameters, statement by statement.
+    """A writer of the kernel of one experiment, statement by statement.
 
-    `sub_group_size` is in work-items, None if the device chooses.
+    experiment: the experiment, whose arguments are the kernel's parameters.
+    sub_group_size: in work-items; None if the device chooses.
+
+    Methods that return a `Value` write the operation and return its result.
     """
 
     experiment: Experiment
@@ -57,63 +64,70 @@ class Writer(Protocol):
         self.sub_group_size = sub_group_size
 
     def text(self, kernel: str = KERNEL) -> str:
-        """Return the whole source, with the kernel of this name; sources with different names have no name in common
-        (OpenCL C only)."""
+        """Return the whole source, in which the kernel has the name `kernel`.
+
+        In OpenCL C, sources with different kernel names can be concatenated: they share no other name.
+        """
 
     # --- memory
 
     def load(self, argument: Argument) -> Value:
-        """Load the matrix at the argument's place."""
+        """Load the matrix at the argument's place, and return it."""
 
     def store(self, argument: Argument, value: Value) -> None:
         """Store a matrix at the argument's place."""
 
     def local(self, name: str, place: Place) -> Argument:
-        """Declare an array in local memory, of the place's room; it is no parameter, and not initialised."""
+        """Declare an array in local memory with room for the matrix of `place`, neither a parameter nor initialized."""
 
     def copy_components(self, source: Argument, target: Argument) -> None:
-        """Copy the whole of an array, local or global, to another of the same room: each work-item copies some."""
+        """Copy a whole array, in local or global memory, to another of the same size.
+
+        Each work-item copies some of the components.
+        """
 
     def copy_array(self, source: Argument, target: Argument) -> None:
-        """Copy the whole of an array in local memory to another: the first work-item of the first subgroup does it
-        alone."""
+        """Copy a whole array in local memory to another, by the first work-item of the first subgroup alone."""
 
     def barrier(self) -> None:
-        """Write a barrier for local memory and the whole work-group."""
+        """Write a barrier of the work-group, with a fence for local memory."""
 
     # --- values
 
     def constant(self, matrix: MatrixType, value: int | float) -> Value:
-        """Return a matrix whose every component is `value`, which the component type can represent."""
+        """Return a matrix whose components all are `value`, which the component type can represent."""
 
     def binary(self, operator: str, matrix: MatrixType, x: Value, y: Value) -> Value:
-        """Write an operation; `operator`: add, sub, mul, div."""
+        """Return x `operator` y for matrices of one type; the operator is add, sub, mul or div."""
 
     def negate(self, matrix: MatrixType, x: Value) -> Value: ...
 
     def convert(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
-        """Convert to another component type, like a C cast, to another use, or both."""
+        """Return x converted to another component type, like a C cast, to another use, or both."""
 
     def transpose(self, source: MatrixType, target: MatrixType, x: Value) -> Value:
-        """Exchange rows and columns; convert to the component type of `target`, like a C cast, and to its use."""
+        """Return x transposed, and converted to the component type (like a C cast) and the use of `target`."""
 
     def multiply_add(self, types: Sequence[MatrixType], a: Value, b: Value, c: Value, operands: Operands) -> Value:
-        """Write a multiply-add; `types` are those of A, B and the accumulator; the mask is written unchanged."""
+        """Return a b + c; `types` are those of A, B and the accumulator, `operands` is the instruction's mask."""
 
     # --- private memory
 
     def declare(self, matrix: MatrixType, value: Value) -> Variable:
-        """Declare a variable that holds `value`."""
+        """Declare a variable that is initialized with `value`."""
 
     def array(self, matrix: MatrixType, count: int) -> Callable[[Value], Variable]:
-        """Declare an array, not initialised; return a function from an index, of `repeat` or `number`, to the item."""
+        """Declare an array of `count` matrices, not initialized.
+
+        Return a function from an index (of `repeat` or `number`) to the item.
+        """
 
     def read(self, variable: Variable) -> Value: ...
 
     def assign(self, variable: Variable, value: Value) -> None: ...
 
     def component(self, variable: Variable, index: Value) -> Value:
-        """Return one of this work-item's components: a scalar."""
+        """Return the scalar at `index` of the components that this work-item holds."""
 
     def set_component(self, variable: Variable, index: Value, scalar: Value) -> None: ...
 
@@ -125,42 +139,49 @@ class Writer(Protocol):
         """Return a constant index."""
 
     def repeat(self, count: int, body: Callable[[Value], None]) -> None:
-        """Write a loop for 0 to count - 1: `body` writes its statements once, and gets the index."""
+        """Write a loop over the indices 0 to count - 1; `body` gets the index, and writes the statements once."""
 
     def each_component(self, matrix: MatrixType, body: Callable[[Value], None]) -> None:
-        """Write the same for every index of this work-item's components of a matrix of this type."""
+        """Write a loop over the indices of the components that this work-item holds; `body` is as for `repeat`."""
 
     # --- functions
 
     def function(
         self, name: str, parameters: Sequence[Parameter], result: MatrixType | None, body: Body
     ) -> Callable[..., Value]:
-        """Define a function; return a function that writes a call of it, without a result if `result` is None. Its
-        arguments are variables for the parameters that are pointers, values for the others."""
+        """Define a function, and return a Python function that writes a call and returns the call's result.
+
+        The arguments of a call are variables for pointer parameters, and values for the others. If `result` is None,
+        the function returns nothing.
+        """
 
     # --- functions of scalars, as operands
 
     def map(self, matrix: MatrixType, function: Function, operands: Sequence[Value], further: Sequence[Value]) -> Value:
-        """Return a matrix whose component in row r, column c is the function of r, c, the operands' components there,
-        and `further` arguments."""
+        """Return a matrix whose component (r, c) is the function of r, c, the operands' components there, `further`."""
 
     def build(self, matrix: MatrixType, function: Function, further: Sequence[Value]) -> Value:
-        """Return the same of no operands."""
+        """Return a matrix whose component (r, c) is the function of r, c and the arguments `further`."""
 
     def reduce(self, source: MatrixType, target: MatrixType, how: int, function: Function, x: Value) -> Value:
-        """Combine components by a function of two: `how` 1 those of a row, 2 of a column, 3 all, 4 blocks of 2x2."""
+        """Reduce x by a function of two components; the result has the type `target`.
+
+        `how` selects the components that are combined: 1 those of a row, 2 of a column, 3 all, 4 each block of 2x2.
+        """
 
     def scalar(self, argument: Argument, index: int, to: ComponentType) -> Value:
-        """Return an item of a buffer as an argument of type `to`: converted, if it is an integer of another type."""
+        """Load an item of a buffer, and return it converted to the type `to`; only integers may have another type."""
 
     def copied(self, argument: Argument, space: str) -> Argument:
-        """Copy a buffer of scalars to an array of the kernel's in local or private memory, and return that; the buffer
-        itself for other spaces."""
+        """Copy a buffer of scalars to an array of the kernel in local or private memory, and return the array.
+
+        For other address spaces, return the buffer itself.
+        """
 
     def pointer(self, argument: Argument) -> Value:
-        """Return a pointer to the first item of a buffer, or of an array of the kernel's."""
+        """Return a pointer to the first item of a buffer, or of an array from `copied`."""
 
     # --- pieces
 
     def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
-        """Store each work-item's number of components, a 32-bit integer, `offset` integers behind its global id."""
+        """Store the number of components that each work-item holds, a uint, at the index global id + `offset`."""

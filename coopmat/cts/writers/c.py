@@ -1,4 +1,7 @@
-"""Kernels as OpenCL C. In the text, `@` stands for the kernel's name, so that many kernels fit into one program."""
+"""The writer of kernels as OpenCL C.
+
+In the text, `@` is a placeholder for the kernel's name, so that many kernels can be part of one program.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,12 @@ _OPERANDS = {
 
 
 class CWriter(Writer):
-    """A writer of OpenCL C. `outside` precedes the kernel, `lines` are in it; operations that only OpenCL C has write
-    to them directly. `copies` returns how many work-items hold each component of a matrix, None if that is not known.
+    """A writer of kernels as OpenCL C.
+
+    outside: the lines before the kernel.
+    lines: the lines of the current function's body. Operations that only OpenCL C has append to them directly.
+    copies: a function that returns the number of work-items that hold each component of a matrix, None if it is
+    unknown.
     """
 
     def __init__(
@@ -47,7 +54,7 @@ class CWriter(Writer):
 
     def text(self, kernel: str = KERNEL) -> str:
         parameters = ", ".join(self._parameter(argument) for argument in self.experiment.arguments)
-        # The work-items that matrices of a work-group are spread over are known to the compiler.
+        # Matrices of a work-group are distributed over all its work-items, so the compiler needs their number.
         size = self.experiment.sub_groups * (self.sub_group_size or 1)
         required = any(matrix.of_work_group for matrix in self._types)
         attribute = f"__attribute__((reqd_work_group_size({size}, 1, 1))) " if required else ""
@@ -55,16 +62,16 @@ class CWriter(Writer):
         return "\n".join([*self.outside, head, "{", *_indented(self.lines), "}", ""]).replace("@", kernel)
 
     def line(self, text: str) -> None:
-        """Write a statement at the current place."""
+        """Append a line, indented for the current block."""
         self.lines.append("    " * self._depth + text)
 
     def lines_of(self, template: str, **names: object) -> None:
-        """Write statements, with names for the template's braces."""
+        """Append the lines of a template, whose fields in braces are replaced by `names`."""
         for text in template.format(**names).splitlines():
             self.line(text)
 
     def block(self, head: str, write: Callable[[], None]) -> None:
-        """Write statements in braces behind `head`."""
+        """Append a block in braces after `head`; `write` appends the block's lines."""
         self.line(f"{head} {{")
         self._depth += 1
         write()
@@ -72,7 +79,7 @@ class CWriter(Writer):
         self.line("}")
 
     def fresh(self, letter: str) -> str:
-        """Return a name that is not used in the kernel and its functions."""
+        """Return a name that neither the kernel nor its functions use."""
         self._names += 1
         return f"{letter}{self._names}"
 
@@ -86,7 +93,7 @@ class CWriter(Writer):
         return scalar.opencl_c + (str(width) if width > 1 else "")
 
     def type(self, matrix: MatrixType) -> str:
-        """Return the name of a matrix type."""
+        """Return the name of a matrix type, with a typedef at the first use."""
         if matrix not in self._types:
             name = self._types[matrix] = f"@_{matrix.use.letter}{len(self._types)}"
             use = f"CLK_COOPERATIVE_MATRIX_{matrix.use.name}"
@@ -96,12 +103,15 @@ class CWriter(Writer):
         return self._types[matrix]
 
     def variable(self, matrix: MatrixType, expression: str) -> Value:
-        """Declare a variable with this value."""
+        """Declare a variable of a matrix type, initialized with the expression, and return its name."""
         return self.declare(matrix, expression).name
 
     def address(self, argument: Argument) -> tuple[str, str, str]:
-        """Return pointer, layout and stride for a load or a store. If the pointee is of another scalar type, the
-        language requires a cast to the component type, in which the stride is then counted."""
+        """Return the pointer, layout and stride operands of a load or a store.
+
+        If the pointee has another scalar type, the language requires a cast to the component type. Then the stride is
+        counted in components.
+        """
         place = argument.place
         assert place is not None, argument
         pointer, stride = f"{argument.name} + {place.pointees(place.offset)}", place.pointees(place.stride)
@@ -169,7 +179,7 @@ class CWriter(Writer):
     def declare(self, matrix: MatrixType, value: Value) -> Variable:
         name = self.fresh("m")
         if (self.copies(matrix) or 1) > 1:
-            # A copy that the operation does not write keeps this value.
+            # UNWRITTEN remains in each copy of a component that the operation fails to write.
             self.line(f"{self.type(matrix)} {name} = coop_mat_init({literal(matrix.component, UNWRITTEN)});")
             self.line(f"{name} = {value};")
         else:
@@ -243,7 +253,7 @@ class CWriter(Writer):
     # --- functions of scalars, as operands
 
     def operand(self, function: Function) -> str:
-        """Return the name of a function, which is defined once; of a builtin its own."""
+        """Return the name of a function, defined at the first use; for a builtin, return the builtin's name."""
         if function.builtin:
             return function.builtin
         name = f"@_{function.name}"
@@ -290,7 +300,7 @@ class CWriter(Writer):
         self.line(f"{argument.name}[get_global_id(0) + {offset}] = coop_mat_length({self.type(matrix)});")
 
 
-# A number that every component type has.
+# A number that every component type can represent.
 UNWRITTEN = 48
 _COPIES_AGREE = """\
 sub_group_barrier(CLK_GLOBAL_MEM_FENCE);
@@ -305,9 +315,12 @@ if (differ{{i}})
 
 
 def copies_agree(place: Place, m: Value) -> str:
-    """Return the template of statements that follow a store of the matrix `m` to a global buffer {{p}}, and count by
-    {{i}}: each work-item compares what it holds with the components in memory, and overwrites the guard before the
-    matrix if one differs."""
+    """Return a template of statements that check that all work-items hold the same value of each component.
+
+    The statements follow a store of the matrix `m` to the global buffer {{p}}, and use the names with {{i}}. Each
+    work-item compares its components with those in memory. If a component differs, the work-item overwrites the guard
+    before the matrix.
+    """
     layout, t = place.layout, place.matrix.component
     row, column = ("at.y", "at.x") if layout is Layout.COLUMN_MAJOR else ("at.x", "at.y")
     f = layout.pack(t)

@@ -11,7 +11,7 @@ _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and": "&", "xor": "^", "shift
 
 
 def definition(name: str, function: Function) -> list[str]:
-    """Return the lines of a function's definition."""
+    """Return the lines that define the function under the name `name`."""
     scalars = CScalars()
     names = [f"x{number}" for number in range(len(function.parameters))]
     result = function.body(scalars, *names)
@@ -27,8 +27,10 @@ def _parameter(parameter: ComponentType | Pointer) -> str:
 
 
 class CScalars(Scalars[str]):
-    """The operations as statements, `lines`: each result is a variable, of which nothing is left to be contracted or
-    promoted."""
+    """The operations as statements, collected in `lines`.
+
+    Each result is assigned to a variable, so that no expression can be contracted or promoted.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -43,7 +45,8 @@ class CScalars(Scalars[str]):
 
     def binary(self, operator: str, component: ComponentType, x: str, y: str) -> str:
         t = component.opencl_c
-        # Signed integers wrap as unsigned ones only, and those of less than 32 bits are signed in calculations.
+        # Compute in unsigned types, since signed integers must not overflow. Integers of less than 32 bits would be
+        # promoted to int, which is signed.
         wide = "ulong" if component.bits == 64 else "uint"
         x, y = (f"({wide}){v}" if component.is_integer else self._wide(component, v) for v in (x, y))
         return self._set(t, f"({t})({x} {_OPERATORS[operator]} {y})")
@@ -66,5 +69,5 @@ class CScalars(Scalars[str]):
 
     @staticmethod
     def _wide(component: ComponentType, x: str) -> str:
-        """Return a small float as a float."""
+        """Return x converted to float if it is a small float, else x."""
         return f"(float){x}" if component.is_bits else x

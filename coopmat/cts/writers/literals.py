@@ -1,4 +1,4 @@
-"""Constants as OpenCL C and as SPIR-V assembly."""
+"""Constants as literals of OpenCL C and as operands of SPIR-V assembly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coopmat.matrices.variants import ComponentType
 
 
 def literal(component: ComponentType, value: int | float) -> str:
-    """Return a constant expression of OpenCL C with exactly this value; the component type can represent it."""
+    """Return a constant expression of OpenCL C with exactly this value, which the component type can represent."""
     if component.is_integer:
         if value == -(2**63):
             return "LONG_MIN"

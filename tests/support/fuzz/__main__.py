@@ -1,4 +1,4 @@
-"""`python -m fuzz`: random kernels against the device's own compiler. See tools/fuzz."""
+"""`python -m fuzz`: compare random kernels with the device's own compiler. See tools/fuzz."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .campaign import Report, features, run, run_on_cluster
 
 
 def main() -> int:
-    """The exit status: 1 where anything differs, crashes or is invalid."""
+    """Return the exit status: 1 if anything differs, crashes or is invalid."""
     options = _options()
     first = options.seed if options.seed is not None else random.SystemRandom().randrange(10**9)
     seeds = range(first, first + options.count)

@@ -1,4 +1,4 @@
-"""Calls of OpenCL C's builtins that are exact, and of the program's own functions."""
+"""Calls of OpenCL C's builtins with exact results, and of the program's functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BINARY = ("max", "min", "add_sat", "sub_sat", "mul_hi", "rotate", "hadd", "rhadd
 FLOAT_UNARY = ("fabs", "floor", "ceil", "trunc", "rint", "round", "sign")
 FLOAT_BINARY = ("max", "min", "copysign", "step", "fmax", "fmin")
 PREDICATES = ("isequal", "isnotequal", "isgreater", "islessequal", "isless", "islessgreater", "isordered")
-# By the width of a float: its bits below the point, and one.
+# size of a float in bytes -> the mask of its mantissa, and the pattern of 1.0
 TAME = {2: ("0x3ff", "0x3c00"), 4: ("0x7fffff", "0x3f800000"), 8: ("0xfffffffffffffUL", "0x3ff0000000000000UL")}
 NARROWER = {"short": "char", "ushort": "uchar", "int": "short", "uint": "ushort", "long": "int", "ulong": "uint"}
 
@@ -40,7 +40,7 @@ def _simple(scope: Scope, kind: Kind, depth: int) -> Node:
     name = scope.random.choice(names[1])
     two = scope.expression(kind.scalar if name in ("max", "min") and scope.chance(25) else kind, depth)
     if kind.is_float and name[-3:] in ("max", "min"):
-        # Which zero comes out is anybody's, of `max` and `min` by the device only.
+        # The sign of a zero result is unspecified for fmax and fmin, and differs on the device for max and min: add 0.
         return Node(kind, (f"({name}(", one, ", ", two, f") + ({kind})(0))"))
     return Node(kind, (f"{name}(", one, ", ", two, ")"))
 
@@ -55,7 +55,7 @@ def _clamped(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _distance(scope: Scope, kind: Kind, depth: int) -> Node:
-    """Absolute values and differences, which are unsigned."""
+    """Return a call for absolute values or differences, whose results are unsigned."""
     if not kind.is_unsigned:
         return _simple(scope, kind, depth)
     source = scope.pick(kind, kind.signed)
@@ -91,7 +91,7 @@ def _selected(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _predicate(scope: Scope, kind: Kind, depth: int) -> Node:
-    """Comparisons by name: int for scalars, a mask for vectors."""
+    """Return a named comparison: an int for scalars, a mask for vectors."""
     if kind.size == 1:
         if kind.element != "int":
             return _simple(scope, kind, depth)
@@ -108,21 +108,22 @@ def _predicate(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _shuffled(scope: Scope, kind: Kind, depth: int) -> Node:
-    # The device has no `shuffle` of halves, and there is none of three components.
+    # The device lacks `shuffle` of halves, and the language lacks that of three components.
     if kind.size in (1, 3) or kind.element == "half":
         return _simple(scope, kind, depth)
     source = Kind(kind.element, scope.pick(2, 4, 8, 16))
     places = Kind(kind.mask.unsigned.element, kind.size)
     mask = scope.expression(places, depth)
     one, two = (scope.expression(source, depth) for _ in range(2))
-    # Of a mask that it can calculate, Intel's own compiler takes more than the bits that count: seeds 920908, 923384.
+    # If Intel's own compiler can compute a mask at compile time, it also uses bits that must not count: seeds 920908,
+    # 923384.
     if scope.chance(50):
         return Node(kind, ("shuffle(", one, ", (", mask, f") & ({places})({source.size - 1}))"))
     return Node(kind, ("shuffle2(", one, ", ", two, ", (", mask, f") & ({places})({2 * source.size - 1}))"))
 
 
 def _loaded(scope: Scope, kind: Kind, depth: int) -> Node:
-    """A vector from an array of its elements."""
+    """Return a vector loaded from an array of its elements."""
     found = [
         (variable, path)
         for variable, path in scope.places(lambda type_: _holds(type_, kind))
@@ -147,13 +148,13 @@ def _fused(scope: Scope, kind: Kind, depth: int) -> Node:
 
 def _scaled(scope: Scope, kind: Kind, depth: int) -> Node:
     count = scope.random.randrange(-3, 4)
-    # The device's own compiler has no `ldexp` of a vector of halves and a scalar.
+    # The device's own compiler lacks `ldexp` of a vector of halves and a scalar.
     exponent = Kind("int", kind.size if kind.element == "half" else scope.pick(1, kind.size))
     return bounded(kind, "ldexp(", scope.expression(kind, depth), f", ({exponent})({count}))")
 
 
 def _tame_bits(scope: Scope, kind: Kind, depth: int) -> Node:
-    """Any bits below the point, behind the exponent of one."""
+    """Return random mantissa bits with the exponent of 1.0."""
     bits = kind.mask.unsigned
     low, one = TAME[kind.width]
     inner = scope.expression(bits, depth)

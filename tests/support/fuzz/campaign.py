@@ -1,4 +1,4 @@
-"""Many random kernels in one run, and what came of them."""
+"""A campaign: many random kernels in one run, and its report."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .shrink import shrink
 from .tree import Node
 from .workers import Batch, Finding, Worker, each, one
 
-# Kernels in one source. Of a fault all of them are suspects, so that there must not be many.
+# Kernels in one source. If it has a fault, all of them are suspects, so the number must be small.
 BATCH = 6
-# Kernels of a part for a worker of a cluster, a multiple of those of a batch.
+# Kernels of one unit for a cluster worker, a multiple of BATCH.
 PART = 10 * BATCH
-# The failures that are made smaller; the others are told as they are.
+# The number of failures that are shrunken; further ones are reported unchanged.
 SHRUNKEN = 6
 
 
 @dataclass(frozen=True)
 class Failure:
-    """`program`: the shrunken text."""
+    """A failing kernel; `program` is its (shrunken) text."""
 
     seed: int
     finding: Finding
@@ -34,14 +34,17 @@ class Failure:
 @dataclass
 class Report:
     kernels: int = 0
-    # What only the device's own compiler did not take, by seed.
+    # seeds with the findings that concern only the device's own compiler
     theirs: list[tuple[int, Finding]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     seconds: float = 0.0
 
 
 def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None], shrinking_s: float = 60) -> Report:
-    """Compares the kernels of the seeds; every fault is brought down to one kernel, and that one shrunken."""
+    """Compare the kernels of the seeds, and return the report.
+
+    Each fault is attributed to a single kernel. The first failing kernels are shrunken, `shrinking_s` seconds each.
+    """
     report, start, work = Report(), time.monotonic(), _Work(seeds)
     for batch, findings in each(work, jobs):
         if len(batch.programs) > 1:
@@ -59,7 +62,7 @@ def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None], shrinking_s
         else:
             report.theirs += [(seed, finding) for finding in findings]
     report.failures.sort(key=lambda failure: failure.seed)
-    # Many failures are mostly one fault again and again.
+    # Most of many failures have the same cause.
     for number, failure in enumerate(report.failures[:SHRUNKEN] if shrinking_s else ()):
         report.failures[number] = shrunken(failure, shrinking_s)
     report.seconds = time.monotonic() - start
@@ -67,13 +70,16 @@ def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None], shrinking_s
 
 
 def part(seeds: Sequence[int]) -> Report:
-    """A part of a campaign, on a worker of a cluster; nothing is shrunken."""
+    """Run a part of a campaign on a cluster worker, without shrinking."""
     return run(seeds, 1, lambda line: None, 0)
 
 
 def run_on_cluster(cluster: str, seeds: Sequence[int], say: Callable[[str], None], shrinking_s: float = 60) -> Report:
-    """Compares the kernels of the seeds on a cluster's workers; what a worker dies of, or fails at, is a failure of the
-    part's first seed. The first failures are shrunken here."""
+    """Compare the kernels of the seeds on a cluster's workers, and return the report.
+
+    If a worker dies or raises, this counts as a failure of the part's first seed. The first failures are shrunken on
+    this machine.
+    """
     whole, start = Report(), time.monotonic()
     chunks = parts(seeds, PART)
     for chunk, result in zip(chunks, spread(cluster, part, chunks, say), strict=True):
@@ -91,7 +97,7 @@ def run_on_cluster(cluster: str, seeds: Sequence[int], say: Callable[[str], None
 
 
 class _Work(Iterator[Batch]):
-    """What there is to do: single suspects first, then batches. More may come after the end."""
+    """An iterator over the batches to run, single suspects first; suspects may be added after its end."""
 
     def __init__(self, seeds: Sequence[int]) -> None:
         self.seeds, self.next = seeds, 0
@@ -110,7 +116,7 @@ class _Work(Iterator[Batch]):
 
 
 def _suspects(batch: Batch, findings: Sequence[Finding]) -> list[int]:
-    """The seeds to look at one by one: all, where a fault has no number."""
+    """Return the seeds to run alone: all of the batch if a finding does not name one."""
     if any(finding.number is None for finding in findings):
         return [seed for seed in batch.programs if isinstance(seed, int)]
     numbers = {finding.number for finding in findings if finding.number is not None}
@@ -133,7 +139,7 @@ def shrunken(failure: Failure, seconds: float) -> Failure:
 
 
 def features(seeds: Sequence[int]) -> tuple[Counter[str], int]:
-    """How often each thing was made, and how many lines there were."""
+    """Return the number of times that each feature was made, and the number of lines."""
     counts: Counter[str] = Counter()
     lines = 0
     for seed in seeds:

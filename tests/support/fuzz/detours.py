@@ -1,5 +1,7 @@
-"""Declarations of variables whose values come a long way round: through a union, volatile memory, or a pointer that a
-builtin writes to."""
+"""Declarations of variables that get their value indirectly.
+
+The value passes a union, volatile memory, or a pointer to which a builtin writes.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from .tree import STATEMENT, Node
 
 
 def through_union(scope: Scope, depth: int) -> Node:
-    """A member read after another one was written, of which it is a part."""
-    # Three components would leave the fourth to chance.
+    """Return a declaration with a value read from a union after another member was written that contains it."""
+    # With three components, the fourth would be undefined.
     written = scope.random.choice([kind for kind in KINDS if kind.size != 3])
     room = written.width * written.size
     read = scope.random.choice([k for k in INTEGER_KINDS if k.size != 3 and k.width * k.size <= room])
@@ -34,7 +36,7 @@ def through_volatile(scope: Scope, depth: int) -> Node:
 
 
 def through_pointer(scope: Scope, depth: int) -> Node:
-    """The exact functions with two results."""
+    """Return a declaration with one of the results of an exact builtin with two results."""
     kind = Kind(scope.random.choice(FLOATS), scope.random.choice(SIZES))
     function = scope.pick("modf", "frexp")
     second = kind if function == "modf" else Kind("int", kind.size)

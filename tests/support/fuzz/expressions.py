@@ -1,8 +1,8 @@
 """Expressions of scalars and vectors: defined for all values of their variables, and without side effects.
 
-Signed arithmetic stays in range by shifted operands or wraps through unsigned types; divisors are odd; shift counts are
-any (OpenCL C 3.0, 6.3.j, takes them modulo the width). Results of float arithmetic are clamped, which also keeps
-multiplications and additions from being contracted.
+Signed arithmetic stays in range by shifted operands, or wraps through unsigned types. Divisors are odd. Shift counts
+are arbitrary (OpenCL C 3.0, 6.3.j, takes them modulo the width). Results of float arithmetic are clamped, which also
+keeps multiplications and additions from being contracted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Makers = tuple[tuple[int, Callable[[Scope, Kind, int], Node]], ...]
 
 
 def expression(scope: Scope, kind: Kind, depth: int) -> Node:
-    """An expression of exactly this type."""
+    """Return an expression of exactly this type."""
     if depth <= 0 or scope.chance(8):
         return leaf(scope, kind)
     if scope.constant:
@@ -43,7 +43,7 @@ def leaf(scope: Scope, kind: Kind) -> Node:
 
 
 def _borrowed(scope: Scope, kind: Kind) -> Node | None:
-    """A scalar variable of another type, made one of this."""
+    """Return a scalar variable of another type, converted to this type."""
     elements = FLOATS if kind.is_float else INTEGERS
     fallback = Kind("float" if kind.is_float else "int")
     found = read(scope, Kind(scope.random.choice(elements)), 0) or read(scope, fallback, 0)
@@ -53,13 +53,13 @@ def _borrowed(scope: Scope, kind: Kind) -> Node | None:
 
 
 def value(scope: Scope, kind: Kind, depth: int) -> Node:
-    """An expression that becomes this type by an implicit conversion, where it has not got it."""
+    """Return an expression that converts implicitly to this type."""
     if kind.size > 1 or scope.chance(50):
         if kind.size > 1 and scope.chance(10):
             return Node(kind, (expression(scope, kind.scalar, depth),))
         return expression(scope, kind, depth)
     if kind.is_float:
-        # Wider integers would not stay within the bound.
+        # Wider integers would exceed the bound of floats.
         return Node(kind, (expression(scope, Kind(scope.pick(*FLOATS, "char", "uchar", "bool")), depth),))
     if kind.element in ("short", "int", "long", "bool") and not scope.constant and scope.chance(20):
         return Node(kind, (expression(scope, Kind(scope.random.choice(FLOATS)), depth),))
@@ -67,7 +67,7 @@ def value(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def condition(scope: Scope, depth: int) -> Node:
-    """Any scalar that is compared with zero."""
+    """Return a scalar of any type, which is compared with zero."""
     return scope.make(CONDITION_MAKERS, depth - 1)
 
 
@@ -96,7 +96,7 @@ def _converted(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _cut(scope: Scope, kind: Kind, source: Kind, rounding: str, inner: Node) -> Node:
-    """A float made an integer that can hold it, without saturation."""
+    """Return a float converted, without saturation, to an integer that can represent it."""
     if kind.element == "char":
         inner = Node(source, ("clamp(", inner, f", ({source})(-99), ({source})(99))"))
     elif kind.element == "uchar":
@@ -114,7 +114,7 @@ def _sign(kind: Kind) -> str:
 
 
 def _reinterpreted(scope: Scope, kind: Kind, depth: int) -> Node:
-    """The same bits as another type: integers from anything, floats only where they come out tame."""
+    """Return reinterpreted bits: integers from any type, floats only from floats with another sign."""
     if kind.is_float:
         bits = kind.mask.unsigned
         inner = expression(scope, kind, depth)
@@ -129,7 +129,7 @@ def _reinterpreted(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _operation(scope: Scope, kind: Kind, depth: int) -> Node:
-    """Two operands of the same type, or a vector and a scalar."""
+    """Return a binary operation on two operands of the same type, or on a vector and a scalar."""
     left = expression(scope, kind, depth)
     if kind.is_float:
         if kind.size == 1 or scope.chance(60):
@@ -172,7 +172,7 @@ def _unary(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _mixed(scope: Scope, kind: Kind, depth: int) -> Node:
-    """Operands of different scalar types, with the usual arithmetic conversions."""
+    """Return an operation on different scalar types, with the usual arithmetic conversions."""
     if not kind.is_float:
         return Node(kind, (f"({kind})(", _natural(scope, depth)[0], ")"))
     elements = [scope.random.choice(FLOATS), scope.random.choice((*FLOATS, *INTEGERS))]
@@ -186,7 +186,7 @@ def _mixed(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _natural(scope: Scope, depth: int) -> tuple[Node, str]:
-    """An integer expression of the type that the operators give, and that type."""
+    """Return an integer expression without a cast, and its type by C's rules."""
     form = scope.random.randrange(10)
     if form == 0 or depth <= 0:
         text, element = integer(scope)
@@ -212,7 +212,7 @@ def _natural(scope: Scope, depth: int) -> tuple[Node, str]:
 
 
 def _room(operator: str, element: str, result: str, number: int) -> str:
-    """What makes an operand small enough for a signed result."""
+    """Return the suffix that makes an operand so small that a signed result does not overflow."""
     if result[0] == "u" or operator in "&|^" or (operator in "/%" and number == 1):
         return ""
     if operator == "*":
@@ -236,7 +236,7 @@ def _natural_unary(scope: Scope, element: str, inner: Node) -> tuple[Node, str]:
 def _chosen(scope: Scope, kind: Kind, depth: int) -> Node:
     left, right = (expression(scope, kind, depth) for _ in range(2))
     if kind.size == 1 or scope.chance(40):
-        # Narrow operands are promoted.
+        # Narrow operands are promoted, so cast the result.
         cast = f"({kind})" if kind.size == 1 and promoted(kind.element) != kind.element else ""
         return Node(kind, (f"({cast}((", condition(scope, depth), ") ? (", left, ") : (", right, ")))"))
     mask = expression(scope, scope.pick(kind.mask, kind.mask.unsigned), depth)
@@ -246,7 +246,7 @@ def _chosen(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _compared(scope: Scope, kind: Kind, depth: int) -> Node:
-    """What comparing and joining vectors gives: all bits or none."""
+    """Return a mask from a comparison or logical operation on vectors: all bits of an element are set, or none."""
     others = [other for other in VECTORS if other.mask == kind]
     if not others:
         return _operation(scope, kind, depth)
@@ -274,7 +274,7 @@ def _joined(scope: Scope, depth: int) -> Node:
 
 
 def _truth(scope: Scope, depth: int) -> Node:
-    """A number as it is; a float not before a `?` (6.3.i), and so negated."""
+    """Return a number as a truth value; a float is negated, since it may not precede a `?` (6.3.i)."""
     kind = Kind(scope.pick(*INTEGERS, *FLOATS, "bool") if not scope.constant else scope.random.choice(INTEGERS))
     return Node(CONDITION, (scope.pick("!", "!!" if kind.is_float else ""), "(", expression(scope, kind, depth), ")"))
 
@@ -291,11 +291,11 @@ def _as_bool(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _by_type(scope: Scope, kind: Kind, depth: int) -> Node:
-    """A choice by the type of an expression, which is not evaluated."""
+    """Return a _Generic selection, whose controlling expression is not evaluated."""
     told = scope.random.choice(KINDS)
     other = told if scope.chance(50) else scope.random.choice(KINDS)
     one, two = (expression(scope, kind, depth) for _ in range(2))
-    # The cast, because clang leaves the address space to what is swizzled, and finds no such type.
+    # The cast is necessary: clang keeps the address space in the type of a swizzle, which then matches no association.
     parts = (f"_Generic(({told})(", expression(scope, told, 1), f"), {other}: (", one, "), default: (", two, "))")
     return Node(kind, parts)
 
@@ -304,13 +304,13 @@ def _by_type(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _component(scope: Scope, kind: Kind, depth: int) -> Node:
-    """Some components of a vector."""
+    """Return some components of a vector."""
     inner = expression(scope, Kind(kind.element, scope.random.choice(SIZES[1:])), depth)
     return Node(kind, ("(", inner, f").{selection(scope, inner.kind.size, kind.size)}"))  # type: ignore[attr-defined]
 
 
 def selection(scope: Scope, size: int, count: int, distinct: bool = False) -> str:
-    """How `count` components of a vector may be named, for reading or for writing."""
+    """Return a name for `count` components of a vector, distinct ones if they are written."""
     halves = [name for name in ("lo", "hi", "even", "odd") if count * 2 == size]
     if halves and scope.chance(30):
         return scope.random.choice(halves)
@@ -323,7 +323,7 @@ def selection(scope: Scope, size: int, count: int, distinct: bool = False) -> st
 
 
 def _assembled(scope: Scope, kind: Kind, depth: int) -> Node:
-    """A vector from its parts, or from one scalar."""
+    """Return a vector made from parts, or from one scalar."""
     if scope.chance(25):
         return Node(kind, (f"(({kind})(", value(scope, kind.scalar, depth), "))"))
     parts: list[str | Node] = []
@@ -333,7 +333,7 @@ def _assembled(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def _measured(scope: Scope, kind: Kind, depth: int) -> Node:
-    """Sizes and enumerators."""
+    """Return a size or an enumerator."""
     if scope.shared.enumerators and scope.chance(40):
         return Node(kind, (f"({kind})", scope.random.choice(scope.shared.enumerators)))
     if scope.constant or scope.chance(40):

@@ -1,4 +1,4 @@
-"""The types of random programs, and the conversions that OpenCL C makes between them by itself."""
+"""The types in random programs, and the implicit conversions of OpenCL C between them."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Kind:
 
     @property
     def width(self) -> int:
-        """Bytes of an element."""
+        """The size of an element in bytes."""
         return BYTES[self.element.removeprefix("u")]
 
     @property
     def mask(self) -> Kind:
-        """What comparing vectors of the kind gives."""
+        """The result type of a comparison of vectors of this kind."""
         return Kind(SIGNED_OF_BYTES[self.width], self.size)
 
     @property
@@ -57,7 +57,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Record:
-    """A struct, named by `struct NAME`. A packed one's members have no addresses to take."""
+    """A type `struct NAME`. Members of a packed struct are not addressable."""
 
     name: str
     members: tuple[tuple[str, Type], ...]
@@ -69,7 +69,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Array:
-    """`count` is a power of two, so that a mask keeps any index inside."""
+    """An array type; `count` is a power of two, so that a mask keeps any index inside."""
 
     element: Type
     count: int
@@ -77,8 +77,10 @@ class Array:
 
 @dataclass(frozen=True)
 class Pointer:
-    """Points to the first of `count` objects, a power of two, in an address space: "private", "const global", ...,
-    "generic", which is written as none."""
+    """A pointer to the first of `count` objects, a power of two, in an address space.
+
+    space: "private", "const global", ..., or "generic", for which no qualifier is written.
+    """
 
     space: str
     target: Type
@@ -97,7 +99,7 @@ def promoted(element: str) -> str:
 
 
 def usual(left: str, right: str) -> str:
-    """The common type of the usual arithmetic conversions (OpenCL C 3.0, 6.2.6) of two scalar types."""
+    """Return the common type of two scalar types by the usual arithmetic conversions (OpenCL C 3.0, 6.2.6)."""
     for name in ("double", "float", "half"):
         if name in (left, right):
             return name
@@ -105,7 +107,7 @@ def usual(left: str, right: str) -> str:
 
 
 def declaration(type_: Type, inner: str) -> str:
-    """`inner` declared as such a type, without address space and initialiser."""
+    """Return a declaration of `inner` with the type, without address space and initializer."""
     if isinstance(type_, Array):
         inner = f"({inner})" if inner.startswith("*") else inner
         return declaration(type_.element, f"{inner}[{type_.count}]")
@@ -122,8 +124,12 @@ Step: TypeAlias = "tuple[str, str | int]"
 
 @dataclass(frozen=True)
 class Path:
-    """A part of an object: its type, the way to it, the address space (None: as the object's), and whether it has an
-    address to take."""
+    """A part of an object.
+
+    steps: the path from the object to the part.
+    space: the part's address space; None for the object's.
+    addressable: whether the part's address may be taken.
+    """
 
     type: Type
     steps: tuple[Step, ...] = ()
@@ -138,7 +144,7 @@ class Path:
 
 @lru_cache(maxsize=4096)
 def paths(type_: Type) -> tuple[Path, ...]:
-    """All parts of an object, itself first, also through pointers."""
+    """Return all parts of an object, the object first, also parts reached through pointers."""
     return tuple(_paths(type_))
 
 

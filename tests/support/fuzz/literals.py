@@ -1,4 +1,4 @@
-"""Constants in every spelling."""
+"""Constants in all spellings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FLOAT_SUFFIXES = {"half": "h", "float": "f", "double": ""}
 
 
 def literal(scope: Scope, kind: Kind) -> str:
-    """A constant of exactly this type."""
+    """Return a constant of exactly this type."""
     if kind.element == "bool":
         return scope.pick("true", "false", "(bool)2")
     if kind.is_float:
@@ -46,7 +46,7 @@ def _float(scope: Scope, element: str) -> str:
 
 
 def integer(scope: Scope) -> tuple[str, str]:
-    """A literal, and the type that it has by itself (OpenCL C 3.0, 6.1 and C99 6.4.4.1)."""
+    """Return an integer literal and its type (OpenCL C 3.0, 6.1 and C99 6.4.4.1)."""
     if scope.chance(4):
         return scope.pick("'a'", "'\\n'", "'\\x41'", "'\\0'", "'\\\\'"), "int"
     value = scope.pick(scope.random.randrange(100), scope.random.choice(EDGES), scope.random.getrandbits(30))
@@ -59,7 +59,7 @@ def integer(scope: Scope) -> tuple[str, str]:
 
 
 def _allowed(name: str, base: str, suffix: str) -> bool:
-    """Whether a literal so written may have this type."""
+    """Return whether a literal with this base and suffix may have this type."""
     unsigned, long = name[0] == "u", name.endswith("long")
     if "l" in suffix and not long:
         return False

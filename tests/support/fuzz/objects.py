@@ -1,4 +1,4 @@
-"""Places in memory: reading them, pointers to them, whole records."""
+"""Objects in memory: reads, pointers to them, and whole structs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ BOUND = "10000"
 
 
 def bounded(kind: Kind, *parts: Part) -> Node:
-    """Small enough to stay finite, whatever is added up: no NaN comes up, whose sign would be anybody's."""
+    """Return a node whose value is clamped to BOUND.
+
+    Then sums stay finite, and no NaN occurs, whose sign would be unspecified.
+    """
     return Node(kind, ("clamp(", *parts, f", ({kind})(-{BOUND}), ({kind})({BOUND}))"))
 
 
 def index(scope: Scope, count: int, depth: int = 1) -> Node:
-    """A number below a power of two."""
+    """Return a number below `count`, a power of two."""
     if count == 1 or depth <= 0 or scope.chance(30):
         return Node("index", (str(scope.random.randrange(count)),))
     kind = Kind(scope.pick("int", "uint", "uchar", "long", "ulong"))
@@ -24,7 +27,7 @@ def index(scope: Scope, count: int, depth: int = 1) -> Node:
 
 
 def place(scope: Scope, variable: Variable, path: Path, depth: int = 1) -> Node:
-    """A part of an object, as an lvalue."""
+    """Return a part of an object as an lvalue."""
     parts: list[Part] = [variable.name]
     pointed = isinstance(variable.type, Pointer)
     for number, (step, what) in enumerate(path.steps):
@@ -48,14 +51,14 @@ def _indexed(scope: Scope, parts: list[Part], count: int, depth: int, pointed: b
 
 
 def _arrows(parts: list[Part]) -> list[Part]:
-    """`(*p).m` as `p->m`."""
+    """Return the text with `(*p).m` replaced by `p->m`."""
     if len(parts) > 3 and parts[0] == "(*" and parts[2] == ")" and str(parts[3])[:1] == "." and str(parts[3])[1] == "m":
         return [parts[1], "->" + str(parts[3])[1:], *parts[4:]]
     return parts
 
 
 def read(scope: Scope, type_: Type, depth: int = 1) -> Node | None:
-    """Some part of the variables of this type; None where there is none."""
+    """Return a part of this type of some variable, or None if there is none."""
     found = scope.places(lambda other: other == type_)
     return place(scope, *scope.random.choice(found), depth) if found else None
 
@@ -68,8 +71,10 @@ def accessed(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def pointer_value(scope: Scope, wanted: Pointer, before: str | None = None) -> Node | None:
-    """A pointer of that type; None where nothing can be pointed to. `before`: only to what is declared before that
-    variable, and so outlives it."""
+    """Return a pointer of this type, or None if no object fits.
+
+    With `before`, the object is declared before that variable, and so outlives it.
+    """
     known = list(scope.variables.values())
     if before is not None:
         known = known[: list(scope.variables).index(before)]
@@ -87,7 +92,7 @@ def _points(type_: Type, wanted: Pointer) -> bool:
 
 
 def _goes(space: str, wanted: str) -> bool:
-    """Whether a pointer into one space becomes a pointer into the other by itself."""
+    """Return whether a pointer to one address space converts implicitly to the other."""
     if space.startswith("const ") and not wanted.startswith("const "):
         return False
     space, wanted = space.removeprefix("const "), wanted.removeprefix("const ")
@@ -119,7 +124,7 @@ def _pointer_to(scope: Scope, variable: Variable, path: Path, wanted: Pointer) -
 
 
 def distance(scope: Scope, kind: Kind, depth: int) -> Node:
-    """The difference of two pointers into one array, or their order."""
+    """Return the difference of two pointers into one array, or their comparison."""
     found = scope.places(lambda other: isinstance(other, (Array, Pointer)) and other.count > 1)
     found = [(variable, path) for variable, path in found if not any(step == "index" for step, _ in path.steps)]
     if not found:
@@ -136,7 +141,7 @@ def distance(scope: Scope, kind: Kind, depth: int) -> Node:
 
 
 def initialiser(scope: Scope, type_: Type, depth: int) -> Node:
-    """What may stand behind `=` in a declaration; inner braces for arrays and records."""
+    """Return an initializer for a declaration; arrays and structs have inner braces."""
     if isinstance(type_, Kind):
         if scope.constant and (type_.size > 1 or type_.is_float):
             return Node(type_, (_constant_vector(scope, type_),))
@@ -173,7 +178,7 @@ def _record_initialiser(scope: Scope, record: Record, depth: int) -> Node:
 
 
 def record_value(scope: Scope, record: Record, depth: int) -> Node:
-    """A record from anywhere."""
+    """Return a struct as a value."""
     if depth > 0 and scope.chance(20):
         condition = scope.expression(Kind("int"), depth - 1)
         one, two = (record_value(scope, record, depth - 1) for _ in range(2))
@@ -188,7 +193,7 @@ def record_value(scope: Scope, record: Record, depth: int) -> Node:
 
 
 def record_member(scope: Scope, kind: Kind, depth: int) -> Node:
-    """A member of a record that is no variable."""
+    """Return a member of a struct that is an rvalue."""
     records = [r for r in scope.shared.records if any(type_ == kind for _, type_ in r.members)]
     if not records:
         return accessed(scope, kind, depth)
@@ -209,7 +214,7 @@ def argument(scope: Scope, type_: Type, depth: int) -> Node | None:
 
 
 def call(scope: Scope, function: Function, depth: int) -> Node | None:
-    """None where something that a parameter could point to is missing."""
+    """Return a call of a function, or None if a pointer parameter has no object to point to."""
     parts: list[Part] = []
     for type_ in function.parameters:
         given = argument(scope, type_, depth)

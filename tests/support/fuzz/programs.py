@@ -1,4 +1,4 @@
-"""Whole programs: a kernel with the functions, records, constants and macros that it uses."""
+"""Whole programs: a kernel with its functions, structs, constants and macros."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .statements import made, result_of, statement
 from .tree import Node, Part, listed
 
 ITEMS, SLOTS = 8, 24
-# Bytes of a work-item's part of the buffers, and of local memory: 4 of any element.
+# The bytes of a work-item's part of a buffer, and of local memory: 4 vectors of any type.
 SLICE = 4 * 128
 PARAMETERS = (
     "global ulong *out_0, const global int *x_0, const global float *y_0, global uchar *g_0, constant uchar *c_0, "
@@ -26,7 +26,7 @@ FILE_SCOPE = re.compile(r"\b(?=[fkSKEMP]_\d+\b)")
 
 @dataclass(frozen=True)
 class Program:
-    """`tree` prints as OpenCL C with one kernel, `k_0`."""
+    """A program, whose `tree` prints as OpenCL C with one kernel, `k_0`."""
 
     seed: int
     tree: Node
@@ -48,7 +48,7 @@ def generate(seed: int) -> Program:
 
 
 def separated(text: str, number: int) -> str:
-    """The program with file-scope names of its own, so that many fit into one source."""
+    """Return the program with unique names at file scope, so that many programs can be concatenated."""
     return FILE_SCOPE.sub(f"b{number}", text)
 
 
@@ -62,7 +62,7 @@ def _enumeration(scope: Scope) -> Node:
     for name in names:
         parts += [f", {name}"]
         if scope.chance(60):
-            # Room for what follows by counting on.
+            # Leave room for the enumerators that follow, which count on.
             parts += [" = (", expression(constant, Kind("int"), 2), ") >> 1"]
     scope.shared.enumerators += names
     return Node("top", ("enum {", str(parts[0])[1:], *parts[1:], "};"), tuple(names))
@@ -89,7 +89,7 @@ def _record(scope: Scope) -> Node:
 
 
 def _constant(scope: Scope) -> Node:
-    """A table in constant memory."""
+    """Return the definition of a table in constant memory."""
     type_: Type = scope.random.choice(KINDS)
     if scope.shared.records and scope.chance(40):
         type_ = scope.random.choice(scope.shared.records)
@@ -102,7 +102,7 @@ def _constant(scope: Scope) -> Node:
 
 
 def _program_scope(scope: Scope) -> Node:
-    """A table in global memory, which nobody writes."""
+    """Return the definition of a table in global memory that no work-item writes."""
     type_ = Array(scope.random.choice(KINDS), 4)
     variable = Variable(scope.name("P"), type_, "global", writable=False)
     given = initialiser(Scope(scope.shared, constant=True), type_, 2)
@@ -111,7 +111,7 @@ def _program_scope(scope: Scope) -> Node:
 
 
 def _slots(scope: Scope) -> Node:
-    # Three components would leave the fourth to chance.
+    # With three components, the fourth would be undefined.
     kind = scope.random.choice([kind for kind in KINDS if kind.size != 3])
     slots = Variable(scope.name("P"), Array(kind, 4 * ITEMS), "global")
     scope.shared.slots = slots
@@ -141,7 +141,7 @@ def _parameter(scope: Scope) -> Type:
 
 
 def _function(scope: Scope) -> list[Node]:
-    """A function, perhaps with a prototype first."""
+    """Return a function, sometimes with a prototype before it."""
     types = tuple(_parameter(scope) for _ in range(scope.random.randrange(1, 5)))
     result: Kind | Record | None = scope.random.choice(KINDS)
     if scope.shared.records and scope.chance(30):
@@ -182,13 +182,13 @@ def _kernel(scope: Scope) -> Node:
 
 
 def _arguments(scope: Scope) -> list[Node]:
-    """What a work-item may use of the buffers: its own parts, and what nobody writes."""
+    """Return statements that set up a work-item's parts of the buffers, and add the variables to the scope."""
     lines = [made("int n_0 = get_global_id(0), n_1 = x_0[n_0];\nout_0 += n_0 * 24;", declares=("n_0", "n_1"))]
     scope.add(Variable("n_0", Kind("int"), writable=False))
     scope.add(Variable("n_1", Kind("int")))
     scope.add(Variable("x_0", Pointer("const global", Kind("int"), ITEMS)))
     scope.add(Variable("y_0", Pointer("const global", Kind("float"), ITEMS)))
-    # Three components would leave the fourth to chance.
+    # With three components, the fourth would be undefined.
     kinds = [kind for kind in KINDS if kind.size != 3]
     table = scope.random.choice([kind for kind in INTEGER_KINDS if kind.size != 3])
     scope.add(Variable("c_1", Pointer("constant", table, 4), "private"))
@@ -210,7 +210,7 @@ def _arguments(scope: Scope) -> list[Node]:
 
 
 def _exchange(scope: Scope) -> Node:
-    """Gives a value to the next work-item."""
+    """Return statements that pass a value to the next work-item."""
     pointer = scope.variables["l_1"].type
     assert isinstance(pointer, Pointer) and isinstance(pointer.target, Kind)
     name, at = scope.name("v"), scope.random.randrange(4)
@@ -224,7 +224,7 @@ def _exchange(scope: Scope) -> Node:
 
 
 def _observed(scope: Scope) -> list[Node]:
-    """Stores what the variables hold, the last ones first, as far as there is room."""
+    """Return statements that store the variables' values, the last ones first, as many as there is room for."""
     lines: list[Node] = []
     for variable in reversed(list(scope.variables.values())):
         if variable.space in ("constant", "global"):

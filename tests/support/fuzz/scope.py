@@ -1,4 +1,4 @@
-"""What a piece of a random program may read and write."""
+"""The variables and functions that a part of a random program may use."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ class Variable:
 
 @dataclass(frozen=True)
 class Function:
-    """`result`: None for void. A function changes nothing but what its pointers to writable objects point to; a `pure`
-    one has no such parameters."""
+    """A function of the program, with the result type None for void.
+
+    A function changes only the objects of its pointers to writable types; a `pure` function has no such parameter.
+    """
 
     name: str
     result: Kind | Record | None
@@ -42,18 +44,18 @@ class Macro:
 
 @dataclass
 class Shared:
-    """What a whole program has."""
+    """The state that a whole program shares."""
 
     random: Random
-    # Makes an expression of a kind, that deep; `expressions.expression`, which the modules below it need too.
+    # The maker of an expression of a kind and a depth: `expressions.expression`, which lower modules need too.
     grow: Callable[[Scope, Kind, int], Node]
-    # Whether work-items give each other values, behind barriers. Such a program negates floats by a macro, as the
-    # device's own compiler loses them otherwise (docs/backend.md).
+    # Whether work-items exchange values, with barriers. Such a program negates floats by a macro: otherwise, the
+    # device's own compiler loses negations (docs/backend.md).
     exchanges: bool = False
     records: list[Record] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     macros: list[Macro] = field(default_factory=list)
-    # A table in global memory, of which every work-item has a part to write.
+    # A table in global memory, of which every work-item writes a part.
     slots: Variable | None = None
     enumerators: list[str] = field(default_factory=list)
     names: int = 0
@@ -64,10 +66,10 @@ class Shared:
 class Scope:
     shared: Shared
     variables: dict[str, Variable] = field(default_factory=dict)
-    # Only constant expressions may be made.
+    # Whether only constant expressions are allowed.
     constant: bool = False
     in_loop: bool = False
-    # What a `return` gives here; None where there may not be one.
+    # The type for a `return` here; None if a `return` is not allowed.
     result: Kind | Record | None = None
 
     @property
@@ -88,7 +90,7 @@ class Scope:
         return replace(self, variables=dict(self.variables), **changes)
 
     def make(self, makers: Sequence[tuple[int, Callable[..., T]]], *arguments: Any) -> T:
-        """One of the weighted makers, called, and counted by its name."""
+        """Call one of the weighted makers, count its name as a feature, and return its result."""
         chosen = self.random.choices([maker for _, maker in makers], [weight for weight, _ in makers])[0]
         self.shared.features[chosen.__name__.strip("_")] += 1
         return chosen(self, *arguments)
@@ -100,7 +102,7 @@ class Scope:
         return self.random.choice(choices)
 
     def places(self, fits: Callable[[Type], bool], writable: bool = False) -> list[tuple[Variable, Path]]:
-        """The parts of all variables that have such a type."""
+        """Return the parts of all variables with a type that fits."""
         return [
             (variable, path)
             for variable in self.variables.values()
@@ -110,5 +112,8 @@ class Scope:
 
 
 def is_writable(variable: Variable, path: Path) -> bool:
-    """Constant memory is not, and neither is what is const itself; what a pointer points to may be."""
+    """Return whether a part may be written.
+
+    Constant memory and const objects may not; the object of a pointer may, even if the pointer is const.
+    """
     return not path.space.startswith("const") if path.space is not None else variable.writable

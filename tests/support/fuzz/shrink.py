@@ -1,4 +1,4 @@
-"""Makes a program smaller as long as it shows the same fault."""
+"""Reduction of a program to a smaller one with the same fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tree import CONDITION, LIST, STATEMENT, Node, Part
 
 
 def shrink(tree: Node, fails: Callable[[Node], bool], seconds: float = 60.0) -> Node:
-    """The smallest found before the time is over; `fails` tells whether a program still shows the fault."""
+    """Return the smallest program found in `seconds`; `fails` returns whether a program still has the fault."""
     end = time.monotonic() + seconds
     changed = True
     while changed and time.monotonic() < end:
@@ -37,7 +37,7 @@ def _size(node: Node) -> int:
 
 
 def _smaller(node: Node) -> Iterator[Part]:
-    """What may stand where this does: the boldest first."""
+    """Yield replacements for a node, the boldest first."""
     if node.kind is LIST:
         yield from _shorter(node)
     elif node.kind is STATEMENT:
@@ -58,7 +58,7 @@ def _smaller(node: Node) -> Iterator[Part]:
 
 
 def _shorter(node: Node) -> Iterator[Node]:
-    """Without half of the parts, a quarter, ..., one."""
+    """Yield the list without half of its parts, a quarter, ..., one."""
     count = len(node.parts)
     length = count
     while length >= 1:
@@ -68,7 +68,7 @@ def _shorter(node: Node) -> Iterator[Node]:
 
 
 def _outermost(node: Node, kind: object) -> Iterator[Node]:
-    """The descendants of a kind that are in no other such."""
+    """Yield the descendants of a kind that are not inside another such descendant."""
     for child in node.children:
         if child.kind == kind:
             yield child

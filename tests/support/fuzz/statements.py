@@ -1,8 +1,8 @@
 """Statements: declarations, assignments, control flow.
 
-Only here are side effects, and only where they are sequenced (C99 6.5.2.3): what `effects` makes writes plain variables
-before a comma, behind `&&`, `||` or `?`, and stands only on the right of an assignment to another plain variable or in
-a controlling expression.
+Only statements have side effects, and only at sequence points (C99 6.5.2.3). `effects` returns expressions that write
+plain variables before a comma, `&&`, `||` or `?`. They occur only on the right of an assignment to another plain
+variable, or in a controlling expression.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def statement(scope: Scope, depth: int) -> Node:
 
 
 def block(scope: Scope, depth: int, most: int = 3, **changes: object) -> Node:
-    """Statements with variables of their own."""
+    """Return statements with their own variables."""
     inner = scope.inner(**changes)
     return listed([statement(inner, depth) for _ in range(scope.random.randrange(1, most + 1))])
 
@@ -62,7 +62,7 @@ def _declare(scope: Scope, depth: int) -> Node:
 
 
 def _declare_several(scope: Scope, depth: int) -> Node:
-    """A variable, a pointer to it, an array: in one declaration."""
+    """Return one declaration of a variable, a pointer to it, and an array."""
     kind = scope.random.choice(KINDS)
     one, two, three = (scope.name(prefix) for prefix in "vpa")
     array = Array(kind, scope.random.choice(COUNTS))
@@ -102,7 +102,7 @@ def _declare_object(scope: Scope, type_: Type, prefix: str) -> Node:
 
 
 def _declare_pointer(scope: Scope, depth: int) -> Node:
-    """A pointer to something, perhaps to a pointer."""
+    """Return a declaration of a pointer to an object, sometimes to a pointer."""
     found = scope.places(lambda type_: not isinstance(type_, Pointer) or not isinstance(type_.target, Pointer))
     found = [(v, p) for v, p in found if p.addressable or isinstance(p.type, Pointer)]
     if not found:
@@ -139,12 +139,12 @@ def _pointer_type(scope: Scope, variable: Variable, path: Path) -> Pointer:
 
 
 def _plain(scope: Scope, *without: str) -> list[Variable]:
-    """Variables that are a scalar or a vector, and may be written."""
+    """Return the writable variables that are scalars or vectors."""
     return [v for v in scope.variables.values() if isinstance(v.type, Kind) and v.writable and v.name not in without]
 
 
 def effects(scope: Scope, kind: Kind, depth: int, *without: str) -> Node:
-    """An expression of the kind that writes plain variables, none of those named."""
+    """Return an expression of the kind that writes plain variables, except the named ones."""
     names = _plain(scope, *without)
     if not names or depth <= 0:
         return expression(scope, kind, depth)
@@ -171,7 +171,7 @@ def _effect(scope: Scope, variable: Variable) -> Node:
 
 
 def steps(kind: Kind) -> bool:
-    """Whether `++` cannot overflow."""
+    """Return whether `++` cannot overflow."""
     return kind.size == 1 and (kind.is_unsigned or kind.element in ("char", "short"))
 
 
@@ -188,7 +188,7 @@ def _assign(scope: Scope, depth: int) -> Node:
 
 
 def _compound(scope: Scope, depth: int) -> Node:
-    """`op=` on any lvalue; the operand has a type with which nothing overflows."""
+    """Return a compound assignment to any lvalue; the operand has a type with which the operation cannot overflow."""
     found = scope.places(lambda type_: isinstance(type_, Kind) and type_.element != "bool", writable=True)
     if not found:
         return _declare(scope, depth)
@@ -211,7 +211,7 @@ def _compound(scope: Scope, depth: int) -> Node:
     operator = scope.random.choice(operators)
     if operator in BITWISE:
         return made(target, f" {operator} ", expression(scope, Kind(scope.random.choice(INTEGERS)), 2), ";")
-    # With another unsigned type as wide as int or wider, the common type is unsigned.
+    # With an unsigned type that is at least as wide as int and the operand, the common type is unsigned.
     operand = expression(scope, Kind(scope.pick(kind.unsigned.element, "uint", "ulong", "uchar", "char")), 2)
     if operand.kind == Kind("ulong") and kind.element in ("uint", "ulong") and operator in ("+=", "-="):
         operator = "*="
@@ -233,7 +233,7 @@ def _compound_float(scope: Scope, variable: Variable, kind: Kind) -> Node:
 
 
 def _assign_parts(scope: Scope, depth: int) -> Node:
-    """Some components of a vector."""
+    """Return an assignment to some components of a vector."""
     found = scope.places(lambda type_: isinstance(type_, Kind) and type_.size > 1, writable=True)
     if not found:
         return _declare(scope, depth)
@@ -274,7 +274,7 @@ def _assign_pointer(scope: Scope, depth: int) -> Node:
 
 
 def _call_for_effect(scope: Scope, depth: int) -> Node:
-    """A function that writes through its pointers."""
+    """Return a call of a function that writes through its pointers."""
     functions = [function for function in scope.shared.functions if not function.pure or function.result is None]
     if not functions:
         return _assign(scope, depth)
@@ -288,7 +288,7 @@ def _call_for_effect(scope: Scope, depth: int) -> Node:
 
 
 def _store(scope: Scope, depth: int) -> Node:
-    """A vector into an array of its elements."""
+    """Return a store of a vector to an array of its elements."""
     found = scope.places(
         lambda type_: isinstance(type_, Pointer) and isinstance(type_.target, Kind) and type_.target.size == 1
     )
@@ -305,7 +305,7 @@ def _store(scope: Scope, depth: int) -> Node:
 
 
 def _bytes(scope: Scope, depth: int) -> Node:
-    """A byte of an integer, by a pointer to characters."""
+    """Return a store to a byte of an integer through a pointer to uchar."""
     found = [v for v in _plain(scope) if v.type.size != 3 and not v.type.is_float and v.type.element != "bool"]  # type: ignore[union-attr]
     if not found:
         return _declare(scope, depth)
@@ -317,7 +317,7 @@ def _bytes(scope: Scope, depth: int) -> Node:
 
 
 def _atomic(scope: Scope, depth: int) -> Node:
-    """An atomic function on what no other work-item uses; overflow wraps."""
+    """Return an atomic function on memory that no other work-item uses; overflow wraps."""
     kind = Kind(scope.pick("int", "uint"))
     found = [(v, p) for v, p in scope.places(lambda type_: type_ == kind, writable=True) if p.addressable]
     found = [(v, p) for v, p in found if p.space in ("global", "local")]
@@ -373,7 +373,7 @@ def _loop(scope: Scope, depth: int) -> Node:
 
 
 def _walk(scope: Scope, depth: int) -> Node:
-    """A pointer that goes through an array."""
+    """Return a loop in which a pointer steps through an array."""
     found = scope.places(lambda type_: isinstance(type_, Array) and isinstance(type_.element, Kind), writable=True)
     found = [(v, p) for v, p in found if p.addressable and p.space is None and v.space == "private"]
     found = [(v, p) for v, p in found if not any(step == "index" for step, _ in p.steps)]
@@ -433,7 +433,7 @@ def result_of(scope: Scope, type_: Kind | Record, depth: int) -> Node:
 
 
 def _enclosed(scope: Scope, depth: int) -> Node:
-    """A block, in which a name of outside may mean something else."""
+    """Return a block in which an outer name may be redeclared."""
     outer = _plain(scope)
     if not outer or scope.chance(50):
         return made("{\n", block(scope, depth - 1), "}")

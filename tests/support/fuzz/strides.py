@@ -1,7 +1,7 @@
-"""`python -m fuzz.strides`: loops over strided elements that call builtins. See tools/fuzz-strides.
+"""`python -m fuzz.strides`: loops on strided elements that call builtins. See tools/fuzz-strides.
 
-What the device's compiler builds from source it must build as our SPIR-V, too. Its vectoriser can crash, so that
-programs are built in processes of their own.
+If the device's compiler builds a kernel from source, it must build the SPIR-V, too. Its vectorizer can crash, so
+programs are built in child processes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _is_value(t: Type) -> bool:
 
 
 class Kernel:
-    """The kernel of a seed, named `f<seed>`. Seeds that follow each other have all builtins."""
+    """The kernel of a seed, named `f<seed>`. Consecutive seeds cover all builtins."""
 
     def __init__(self, seed: int) -> None:
         self.seed, self.random = seed, random.Random(seed)
@@ -151,7 +151,7 @@ class Kernel:
 def run(
     seeds: Sequence[int], jobs: int, say: Callable[[str], None] = lambda line: None
 ) -> Iterator[tuple[int, Finding]]:
-    """Yield the seeds whose kernels are not built as SPIR-V, but from source, each with the finding."""
+    """Yield (seed, finding) for kernels that are built from source, but not as SPIR-V."""
     waiting, done = [tuple(seeds[at : at + BATCH]) for at in range(0, len(seeds), BATCH)], 0
     while waiting:
         parts: list[tuple[int, ...]] = []
@@ -168,8 +168,10 @@ def run(
 
 
 def serve(pipe: Connection) -> None:
-    """Build the kernels of the batches that come, with the device's vectoriser on: seeds as SPIR-V, by every route;
-    seeds as text by the device's own compiler."""
+    """Build the kernels of the batches from the pipe, with the device's vectorizer on.
+
+    Seeds are built as SPIR-V, by every route; seeds as text by the device's own compiler.
+    """
     from coopmat.devices import list_devices, opencl
 
     name = os.environ.get("COOPMAT_FUZZ_DEVICE", "")

@@ -9,14 +9,18 @@ from typing import TypeAlias
 
 STATEMENT, LIST, CONDITION = "statement", "list", "condition"
 Part: TypeAlias = "str | Node"
-# All names of random programs end so, and no others do.
+# The pattern of all names in random programs, which no other word matches.
 NAME = re.compile(r"\b[A-Za-z]+_\d+\b")
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """`kind`: what it is, a type for an expression; one node may stand for another of its kind. Each part of a LIST may
-    be left out. `declares`: the names that are not there without it."""
+    """A node of the tree.
+
+    kind: the kind of the text; for an expression, its type. Nodes of the same kind can replace each other. The parts of
+    a LIST can be removed.
+    declares: the names that the node declares.
+    """
 
     kind: object
     parts: tuple[Part, ...]
@@ -35,7 +39,7 @@ class Node:
             yield from child.walk()
 
     def replaced(self, old: Node, new: Part) -> Node:
-        """The tree with another part in one place; itself where the part is not in it."""
+        """Return the tree with `old` replaced by `new`; the tree itself if it does not contain `old`."""
         parts = tuple(
             new if part is old else part.replaced(old, new) if isinstance(part, Node) else part for part in self.parts
         )
@@ -44,11 +48,11 @@ class Node:
         return Node(self.kind, parts, self.declares)
 
     def consistent(self) -> bool:
-        """Whether everything that is named is also declared, and there is a kernel."""
+        """Return whether every used name is declared, and there is a kernel."""
         declared = {name for node in self.walk() for name in node.declares}
         return set(NAME.findall(str(self))) <= declared and "k_0" in declared
 
 
 def listed(parts: list[Node]) -> Node:
-    """Statements or declarations, each on lines of its own."""
+    """Return a LIST of statements or declarations, each on separate lines."""
     return Node(LIST, tuple(Node(part.kind, (*part.parts, "\n"), part.declares) for part in parts))

@@ -1,4 +1,4 @@
-"""Compiles and runs batches of programs in processes of their own, which may crash or hang."""
+"""Child processes that compile and run batches of programs, and may crash or hang."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import numpy as np
 from .programs import ITEMS, SLICE, SLOTS, generate, separated
 
 TIMEOUT_S = 60
-# A stage whose faults are the device's own: its compiler, on OpenCL C.
+# The stage of the device's own compiler on OpenCL C, whose faults are not ours.
 THEIRS = "the device's own compiler"
-# The sign bit of an unsigned type, and a negated float, as the programs have them; and in a form that the device's own
-# compiler gets right beside barriers.
+# Macros for the sign bit of an unsigned type and for a negated float. The first form is the usual one; the device's own
+# compiler compiles the second one correctly beside barriers.
 SIGNS = "#define SIGN(U, bit) ((U)1 << bit)\n#define NEGATED(T, U, sign, x) (-(x))\n"
 HIDDEN_SIGNS = """\
 #define SIGN(U, bit) ({ volatile U hidden = (U)1 << bit; hidden; })
@@ -30,7 +30,7 @@ HIDDEN_SIGNS = """\
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a batch: at which stage, with which of its programs (None: with the batch), in words."""
+    """A fault of a batch: the stage, the number of the program (None: the whole batch), and a description."""
 
     stage: str
     number: int | None
@@ -52,7 +52,7 @@ class Batch:
 
 
 class Worker:
-    """One process at a time, which runs `serve` on a pipe; a new one after a crash."""
+    """A child process that runs `serve` on a pipe, and is replaced after a crash."""
 
     def __init__(self, serve: Callable[[Connection], None] | None = None) -> None:
         self._serve = serve or _serve
@@ -71,7 +71,7 @@ class Worker:
         self.pipe.send(batch)
 
     def answer(self) -> list[Finding] | None:
-        """None while it works."""
+        """Return the answer, or None while the process works."""
         try:
             while self.pipe.poll():
                 received = self.pipe.recv()
@@ -97,7 +97,7 @@ class Worker:
 def each(
     batches: Iterator[Batch], jobs: int, serve: Callable[[Connection], None] | None = None
 ) -> Iterator[tuple[Batch, list[Finding]]]:
-    """The findings of all batches, as they come."""
+    """Yield the findings of all batches, as they arrive."""
     idle, busy = [Worker(serve) for _ in range(jobs)], list[Worker]()
     try:
         while True:
@@ -129,10 +129,10 @@ def one(worker: Worker, batch: Batch) -> list[Finding]:
 
 
 def _serve(pipe: Connection) -> None:
-    # Half the time goes into the device's vectorizer, which is not what is tested.
+    # The device's vectorizer takes half of the time, and is not tested here.
     os.environ["CL_CONFIG_CPU_VECTORIZER_MODE"] = "1"
     if "avx512f" in _processor():
-        # The device's code for AVX-512 has instructions that do not exist (docs/backend.md).
+        # The device's code for AVX-512 contains invalid instructions (docs/backend.md).
         os.environ["CL_CONFIG_CPU_TARGET_ARCH"] = "core-avx2"
     from opencl_devices import full_device
 
@@ -146,7 +146,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _processor() -> str:
-    """What Linux says about it; nothing elsewhere."""
+    """Return Linux's description of the processors, "" on other systems."""
     try:
         return Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -154,7 +154,7 @@ def _processor() -> str:
 
 
 def check(device: Any, texts: Sequence[str], stage: Callable[[str], None] = lambda _: None) -> list[Finding]:
-    """Compiles and runs programs in one source: by the device's own compiler, and on every route by ours."""
+    """Compile and run programs as one source, by the device's own compiler and on every route by ours."""
     from differential import PLAIN_AND_OPTIMISED, PROLOGUE, execute
 
     import coopmat
@@ -200,7 +200,7 @@ def _differences(route: str, launches: Sequence[Any], got: Any, expected: Any) -
 
 
 def launch(number: int) -> Any:
-    """One work-group of a batch's kernel."""
+    """Return the launch of a batch's kernel, of one work-group."""
     from differential import Launch, Local
 
     x = np.array([0, 1, -1, 5, 100, -128, 2**31 - 1, -(2**31)], np.int32)

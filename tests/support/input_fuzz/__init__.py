@@ -1,1 +1,1 @@
-"""Damaged and overgrown inputs through the whole compiler: see tools/fuzz-inputs."""
+"""Damaged and overgrown inputs for the whole compiler: see tools/fuzz-inputs."""

@@ -1,4 +1,4 @@
-"""`python -m input_fuzz`: mutated inputs, each of which may only compile or be refused. See tools/fuzz-inputs."""
+"""`python -m input_fuzz`: compile mutated inputs, each of which must compile or be rejected. See tools/fuzz-inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import campaign
 
 
 def main() -> int:
-    """The exit status: 1 where there is a finding."""
+    """Return the exit status: 1 if there is a finding."""
     options = _options()
     first = options.seed if options.seed is not None else random.SystemRandom().randrange(10**9)
     numbers = range(first, first + options.count)

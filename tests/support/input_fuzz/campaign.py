@@ -1,7 +1,7 @@
-"""Each input in a process of its own, a fork of one in which everything is imported.
+"""A campaign: each input is compiled in a separate process, a fork of a process that has imported everything.
 
-LLVM runs in forks, too, as in the emitter, whose place they take: each has a start of some milliseconds that way. A
-finding is a crash, an internal error, more than 20 seconds of processors, or more than 2 GB of addresses.
+LLVM runs in forks, too, which replace the emitter: each starts in a few milliseconds. A finding is a crash, an internal
+error, more than 20 seconds of CPU time, or more than 2 GB of address space.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .corpus import Input, load
 from .mutate import mutated
 
 SECONDS, MEGABYTES = 20, 2048
-# A machine that others use, too, takes longer than its processors do.
+# Wall time is limited more loosely, since others may use the machine.
 _WALL = 4 * SECONDS
 _MOST_TOLD = 4000
 
@@ -41,7 +41,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Finding:
-    """`kind`: crash, internal error, time, memory."""
+    """A finding, with its `kind`: crash, internal error, time or memory."""
 
     case: Case
     kind: str
@@ -49,7 +49,7 @@ class Finding:
 
     @property
     def signature(self) -> str:
-        """What is the same for the same fault, mostly."""
+        """The text that identifies the fault: mostly the same for the same fault."""
         lines = [line.strip() for line in self.text.splitlines() if line.strip()]
         places = [line for line in lines if line.startswith("File ")]
         return f"{self.kind} {lines[0][:80] if lines else ''} {places[-1] if places else ''}"
@@ -64,14 +64,14 @@ class Report:
 
 
 def case_of(seed: int, seeds: list[Input]) -> Case:
-    """The same for the same number, and the same seeds."""
+    """Return the input of a number; the same for the same number and seeds."""
     rng = random.Random(seed)
     language = rng.choice(("cl", "cl", "cl", "ir", "spv"))
     chosen = rng.choice([item for item in seeds if item.language == language])
     if language != "ir" and rng.random() < 0.35:
         chosen = rng.choice([item for item in seeds if item.language == language and item.grows])
     options = [*chosen.options, "--matrices", rng.choice(("native", "one", "lanes", "scratch"))]
-    # SPIR-V that grows is what a validator takes long for.
+    # Validators take long for SPIR-V that grows.
     validates = rng.random() < (0.6 if language == "spv" and chosen.grows else 0.1)
     options.append("--validate" if validates else "--no-validate")
     if language == "cl" and rng.random() < 0.15:
@@ -83,7 +83,7 @@ def case_of(seed: int, seeds: list[Input]) -> Case:
 
 
 class _ForkedEmitter:
-    """Takes the place of the emitter's process."""
+    """A replacement for the emitter's process, which forks for each request."""
 
     def request(self, request: Any, text: bytes) -> tuple[Any, list[bytes]]:
         from coopmat.spirv import emitter
@@ -115,7 +115,7 @@ class _ForkedEmitter:
 
 
 def _compile(case: Case) -> tuple[str, str]:
-    """The outcome of one input, in the fork for it: its kind, and what is told of it."""
+    """Return the outcome of an input, in the process for it: its kind, and a description."""
     from coopmat import compiler
     from coopmat.cli import status
 
@@ -137,7 +137,7 @@ def _compile(case: Case) -> tuple[str, str]:
 
 
 def outcome(case: Case) -> tuple[str, str]:
-    """Of one input, in a process of its own."""
+    """Return the outcome of an input, compiled in a separate process."""
     status, data, told, used = _forked(lambda: _compile(case), _WALL, SECONDS)
     if status == -signal.SIGXCPU or status == -signal.SIGKILL or used > SECONDS:
         return "time", f"{used:.0f} s of processors"
@@ -152,7 +152,10 @@ def _named(status: int) -> str:
 
 
 def _forked(work: Callable[[], Any], wall: float, seconds: float) -> tuple[int, bytes, str, float]:
-    """Exit status (or minus the signal), the pickled result, what stood on stderr, seconds of processors."""
+    """Run `work` in a fork, with limits of wall time and CPU seconds.
+
+    Return the exit status (or minus the signal), the pickled result, the text on stderr, and the CPU seconds.
+    """
     results, result = os.pipe()
     errors, error = os.pipe()
     pid = os.fork()
@@ -165,7 +168,7 @@ def _forked(work: Callable[[], Any], wall: float, seconds: float) -> tuple[int, 
     while open_:
         ready, _, _ = select.select(list(open_), [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
-            # With what it has started: it is the first of its group.
+            # Kill its process group, of which it is the leader.
             os.killpg(pid, signal.SIGKILL)
             break
         for handle in ready:
@@ -209,14 +212,14 @@ def _child(work: Callable[[], Any], result: int, error: int, others: tuple[int, 
 
 
 def warm_up() -> list[Input]:
-    """Imports what compilations need, and has the seeds made, so that the forks find it done."""
+    """Import the modules that compilations need, and make the seeds, so that forks inherit them."""
     import llvmlite.binding as llvm
 
     from coopmat import compiler
     from coopmat.cli import status
     from coopmat.spirv import emit, emitter, tools
 
-    status.findings(ValueError())  # which imports what only errors need
+    status.findings(ValueError())  # imports modules for errors
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     for option in getattr(emitter, "LLVM_OPTIONS", ()):
@@ -238,7 +241,7 @@ def warm_up() -> list[Input]:
 
 
 def run(numbers: range, jobs: int, say: Callable[[str], None]) -> Report:
-    """The inputs of these numbers, by `jobs` processes."""
+    """Compile the inputs of these numbers in `jobs` processes, and return the report."""
     seeds = warm_up()
     say(f"{len(seeds)} seeds")
     start = time.monotonic()
@@ -257,15 +260,15 @@ def run(numbers: range, jobs: int, say: Callable[[str], None]) -> Report:
 
 
 def part(numbers: range) -> Report:
-    """A part of a campaign, on a worker of a cluster."""
+    """Run a part of a campaign on a cluster worker."""
     return run(numbers, 1, lambda line: None)
 
 
 def run_on_cluster(cluster: str, numbers: range, say: Callable[[str], None]) -> Report:
-    """As `run`, on a cluster's workers."""
+    """Compile the inputs on a cluster's workers, like `run`."""
     start, whole = time.monotonic(), Report()
     chunks = parts(numbers, PART)
-    # Its processes are forks, for which those of workers have too many threads.
+    # Not isolated: its processes are forks, and the isolating processes of workers have too many threads for that.
     for chunk, result in zip(chunks, spread(cluster, part, chunks, say, is_isolated=False), strict=True):
         if isinstance(result, Report):
             whole.inputs += result.inputs
@@ -277,12 +280,12 @@ def run_on_cluster(cluster: str, numbers: range, say: Callable[[str], None]) -> 
     return whole
 
 
-# Inputs of a part for a worker of a cluster.
+# The number of inputs of one unit for a cluster worker.
 PART = 250
 
 
 def _outcomes(numbers: range, jobs: int, seeds: list[Input]) -> Iterator[tuple[int, str, str]]:
-    """As they come, from `jobs` forks that share the numbers."""
+    """Yield the outcomes as they arrive from `jobs` forks that share the numbers."""
     results, result = os.pipe()
     for job in range(jobs):
         if os.fork() == 0:
@@ -291,7 +294,7 @@ def _outcomes(numbers: range, jobs: int, seeds: list[Input]) -> Iterator[tuple[i
             try:
                 for seed in numbers[job::jobs]:
                     kind, text = outcome(case_of(seed, seeds))
-                    # A pipe takes up to PIPE_BUF bytes as a whole.
+                    # A pipe writes at most PIPE_BUF bytes atomically.
                     data = pickle.dumps((seed, kind, text if len(text) < 900 else f"{text[:400]}\n{text[-400:]}"))
                     os.write(result, len(data).to_bytes(4, "little") + data)
                 status = 0

@@ -1,4 +1,4 @@
-"""What is mutated: kernels of this repository, what they become, and seeds in which something can grow."""
+"""The seeds of mutations: kernels of this repository, their compiled forms, and sources in which a part can grow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ _LONGEST = 20_000
 
 @dataclass(frozen=True)
 class Input:
-    """`language` is that of `coopmat compile -x`; `grows`: the seed is a row of lines that goes on."""
+    """A seed of mutations.
+
+    language: the language, as for `coopmat compile -x`.
+    grows: whether the seed is a sequence of lines that can be continued.
+    """
 
     language: str
     text: str | bytes
@@ -51,7 +55,7 @@ OpReturn
 OpFunctionEnd
 """
 
-# Rows of lines that differ in their numbers; what stands behind names the last of them.
+# Sequences of lines that differ in their numbers, and text after them that refers to the last line.
 _GROWING = (
     "#define X0 a\n#define X1 X0 + X0\n#define X2 X1 + X1\nkernel void k(global int *p) { int a = 1; p[0] = X2; }\n",
     "#define C(a, b) C_(a, b)\n#define C_(a, b) a##b\n#define X0 a\n#define X1 C(X0, X0)\n#define X2 C(X1, X1)\n"
@@ -98,7 +102,7 @@ _GROWING_SPIRV = (
 
 
 def load() -> list[Input]:
-    """Every seed; what other front ends would make is made by the package that is tested."""
+    """Return all seeds; foreign languages' seeds are made by the package that is tested."""
     import coopmat
 
     sources = [Input("cl", text, grows=True) for text in _GROWING]

@@ -1,4 +1,4 @@
-"""Mutations: damage, token by token or word by word, and growth of what is there."""
+"""Mutations of inputs: damage by tokens or words, and growth of existing parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from .corpus import Input
 
-# Nothing that is made is longer.
+# The largest length of a mutated input.
 _LONGEST = 200_000
 _TOKEN = re.compile(r"[%@!#]?[A-Za-z_$][\w.$]*|[%@!#]?\d[\w.]*|\"[^\"\n]*\"|\s+|.")
 _NUMBER = re.compile(r"\d+")
@@ -23,7 +23,7 @@ _WORDS = (*_TEXT.split(), "\0")
 
 
 def mutated(seed: Input, rng: random.Random) -> str | bytes:
-    """One to four mutations of a seed; one in which something can grow often grows without damage."""
+    """Return a seed after one to four mutations; a seed that can grow is often only grown."""
     text = seed.text
     if seed.grows and isinstance(text, str) and rng.random() < 0.4:
         return _go_on(text, rng)[:_LONGEST]
@@ -94,7 +94,10 @@ _DAMAGE: tuple[Callable[[str, random.Random], str], ...] = (
 
 
 def _go_on(text: str, rng: random.Random) -> str:
-    """Two lines that are alike but for their numbers are the start of a row; what named its end names the new one."""
+    """Return a text with a sequence of lines continued; references to its last line then refer to the new last line.
+
+    Two consecutive lines that differ only in numbers begin a sequence.
+    """
     lines = text.split("\n")
     rows = [n for n in range(1, len(lines)) if lines[n] != lines[n - 1] and _shape(lines[n]) == _shape(lines[n - 1])]
     rows = [n for n in rows if any(_steps(lines[n - 1], lines[n]))]
@@ -121,7 +124,7 @@ def _shape(line: str) -> str:
 
 
 def _steps(before: str, after: str) -> list[int]:
-    """By how much each number grows, and only by what is an index."""
+    """Return the increment of each number between two lines, only for numbers that are indices."""
     pairs = zip(_NUMBER.findall(before), _NUMBER.findall(after), strict=True)
     return [_step(a, b) if len(a + b) < 40 else 0 for a, b in pairs]
 
@@ -154,7 +157,7 @@ def _repeat_line(text: str, rng: random.Random) -> str:
 
 
 def _lengthen(text: str, rng: random.Random) -> str:
-    """A name becomes longer wherever it stands."""
+    """Return the text with all occurrences of a name made longer."""
     names = sorted(set(re.findall(r"(?<![\w#])[%@]?[A-Za-z_]\w*", text)))
     if not names:
         return text
@@ -164,7 +167,7 @@ def _lengthen(text: str, rng: random.Random) -> str:
 
 
 def _multiply(text: str, rng: random.Random) -> str:
-    """One number, or every one that is written so, becomes larger: lengths, shapes, widths."""
+    """Return the text with a number, or all equal numbers, made larger: lengths, shapes, widths."""
     found = sorted(set(re.findall(r"(?<![\w.])\d{1,9}(?![\w.])", text)))
     if not found:
         return text
@@ -174,7 +177,7 @@ def _multiply(text: str, rng: random.Random) -> str:
 
 
 def _nest(text: str, rng: random.Random) -> str:
-    """Around a token, or before and behind a part."""
+    """Return the text with nested brackets around a token, or before and after a part."""
     tokens, places = _tokens(text)
     at, count = rng.choice(places), rng.choice((3, 20, 60, 250, 300, 3000))
     before, behind = rng.choice(
@@ -187,7 +190,7 @@ def _nest(text: str, rng: random.Random) -> str:
 
 
 def _double(text: str, rng: random.Random) -> str:
-    """The text again, where a line ends: definitions twice, long inputs."""
+    """Return the text repeated at a line end, for duplicate definitions and long inputs."""
     at = rng.choice([match.start() for match in re.finditer("\n", text)] or [0])
     part = text[rng.randrange(at + 1) : at]
     return text[:at] + part * rng.choice((1, 2, 20)) + text[at:]
@@ -228,7 +231,7 @@ def _change_word(data: bytes, rng: random.Random) -> bytes:
 
 
 def _change_operand(data: bytes, rng: random.Random) -> bytes:
-    """An operand of an instruction: an id becomes another, a literal larger."""
+    """Return SPIR-V with an operand of an instruction changed: an id to another id, a literal to a larger one."""
     words, starts = _as_words(data), _instructions(data)
     if not starts:
         return _change_word(data, rng)

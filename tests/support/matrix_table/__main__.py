@@ -1,9 +1,9 @@
-"""Runs every case of the table, or a selection, on the OpenCL device and as native modules; status 1 on any failure.
+"""Run every case of the table, or a selection, on the OpenCL device and as native modules.
 
 Usage: tools/matrix-table [--jobs N] [--seed S] [--covering] [--in-c] [--target NAME ...]
            [--option=OPTION ...] [PATTERN ...]
-Patterns are names of rows (`*` stands for anything); names of targets are like one1, lanes16, native16;
-one1:spv is of native modules that are lowered.
+Patterns are names of rows (`*` matches any text). Names of targets are such as one1, lanes16, native16; the target
+one1:spv consists of native modules that are lowered. The exit status is 1 if any case fails.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the table ranges over: component types, shapes, targets, and parts of the language that may not be there yet."""
+"""The axes of the table: component types, shapes, targets, and parts of the language that a route may lack."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 NATIVE = Target("native", 16)
 # With the instructions of SPV_EXT_cooperative_matrix_maintenance1.
 MAINTENANCE = Target("native:maint1", 16)
-# Native modules that are lowered to smaller subgroups than those of their consumers, and so to more of them.
+# Native modules that are lowered to smaller subgroups than those they were compiled for, and so to more of them.
 LOWERED = (Target("one", 1, through="spv"), Target("scratch", 4, through="ir"), Target("lanes", 4, through="spv"))
-# Work-items in a work-group of those.
+# The number of work-items in a work-group of the lowered native modules.
 LOWERED_WORK_ITEMS = 16
-# Subgroup sizes of each strategy.
+# strategy -> subgroup sizes
 SIZES = {
     "one": (1,),
     "lanes": (1, 2, 4, 8, 16, 32, 64),
@@ -36,7 +36,7 @@ SIZES = {
     "wmma:emulated": (32,),
     "mfma:emulated": (64,),
     "dpas:emulated": (8, 16),
-    # Older generations, whose operands lie otherwise; those of `dpas` differ in the size of their subgroups alone.
+    # Older generations, whose lane layouts differ. Those of `dpas` differ only in the subgroup size, and are left out.
     **{
         f"{family}:emulated@{generation}": (STRATEGIES[family].products[0].lanes,)
         for family, generations in FAMILIES.items()
@@ -44,18 +44,18 @@ SIZES = {
         if family != "dpas"
     },
 }
-# Of a load and of a store.
+# Address spaces for a load and for a store.
 LOAD_SPACES = ("global", "local", "constant", "private")
 STORE_SPACES = ("global", "local", "private")
-# Square, odd, one row or column, as wide as the subgroups or not a multiple of them. Mostly small: compilers take
-# long over straight-line code.
+# Shapes: square, odd, one row or column, as wide as a subgroup or not a multiple of it. Most are small: compilers take
+# long for straight-line code.
 SMALL = ((4, 4), (3, 5), (1, 7), (2, 8), (5, 1), (3, 3), (4, 2), (1, 1), (7, 3), (2, 4))
 LARGE = ((16, 16), (8, 32), (2, 33), (3, 16), (1, 67), (16, 8), (9, 20))
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the language; `probe` is a kernel that needs it. The routes in `left_out` refuse it for good."""
+    """A part of the language; `probe` is a kernel that uses it. The routes in `left_out` permanently lack it."""
 
     name: str
     probe: str
@@ -65,7 +65,7 @@ class Part:
         return route not in self.left_out and not self.there(route)
 
     def there(self, route: str) -> bool:
-        """Does the compiler take it on this route?"""
+        """Return whether the compiler supports the part on this route."""
         return _compiles(self.probe, route)
 
 
@@ -101,12 +101,12 @@ def types() -> list[ComponentType]:
 
 
 def targets(device: DeviceInfo) -> list[Target]:
-    """Every strategy of the library, with the subgroup sizes that the device has where those are the device's."""
+    """Return a target for every strategy and subgroup size that the device supports."""
     return _of_device(device, all_targets())
 
 
 def lowered_targets(device: DeviceInfo) -> list[Target]:
-    """Those for native modules that are lowered, which the device has."""
+    """Return the targets for native modules that are lowered, as far as the device supports them."""
     return _of_device(device, LOWERED)
 
 
@@ -118,12 +118,12 @@ def all_targets() -> list[Target]:
     return [Target(name, size) for name, sizes in SIZES.items() for size in sizes]
 
 
-# The share of an instruction's shapes, on routes that have instructions for the component type.
+# The share of shapes of matrix instructions, on routes that have instructions for the component type.
 OF_INSTRUCTIONS = 0.4
 
 
 def draw_matrix(w: Writer, component: ComponentType, use: Use, large: float = 0.1) -> MatrixType:
-    """Mostly of a small shape; `large` is the share of the others."""
+    """Return a matrix type of a mostly small shape; `large` is the share of large shapes."""
     shapes: tuple[tuple[int, int], ...] = LARGE if w.rng.random() < large else SMALL
     own = instruction_shapes(w.target, component, use)
     if own and w.rng.random() < OF_INSTRUCTIONS:
@@ -134,14 +134,14 @@ def draw_matrix(w: Writer, component: ComponentType, use: Use, large: float = 0.
 
 @cache
 def instruction_shapes(target: Target, component: ComponentType, use: Use) -> tuple[tuple[int, int], ...]:
-    """The shapes that the operand has in a vendor's instructions of the target."""
+    """Return the operand's shapes in the target's matrix instructions."""
     products = STRATEGIES[target.route].products if target.route in STRATEGIES else ()
     rows = (row for row in products if row.lanes == target.sub_group_size > 1)
     return tuple({row.shapes[use]: None for row in rows if component.name in (row.a, row.b, row.c)[use]})
 
 
 def copies(target: Target, matrix: MatrixType) -> int:
-    """How many lanes of a lowering hold each component; 1 of native modules, which do not run here."""
+    """Return the number of lanes that hold each component; 1 for native modules, which do not run here."""
     if target.is_native:
         return 1
     return STRATEGIES[target.route].holding(matrix, target.sub_group_size).copies

@@ -1,4 +1,4 @@
-"""Conversions of matrices between all component types: by cast, and by builtin with rounding and saturation."""
+"""Conversions of matrices between all component types, by cast and by builtin, with rounding and saturation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def rows() -> Iterator[Row]:
 
 
 def forms(to: ComponentType) -> Iterator[tuple[str, bool]]:
-    """Rounding, which does nothing between integers, and whether to saturate, which is not for all."""
+    """Return the rounding modes and saturation of conversions to a type.
+
+    Between integers, rounding has no effect. Not every type can saturate.
+    """
     return itertools.product(ROUNDINGS, (False, True) if to.saturates else (False,))
 
 
@@ -71,7 +74,7 @@ def _builtins(source: ComponentType, to: ComponentType, use: Use) -> Row:
 
 
 def _changes_of_use(component: ComponentType, use: Use) -> Row:
-    """To each use by a cast and by the builtin; to its own one, too, which changes nothing."""
+    """Return a row with conversions to each use by a cast and by the builtin, also to the same use."""
     forms = tuple(itertools.product(Use, ("cast", "builtin")))
     keys = {(to, form): key("change of use", type=component, use=use.name, to=to.name, form=form) for to, form in forms}
 
@@ -89,7 +92,7 @@ def _changes_of_use(component: ComponentType, use: Use) -> Row:
 
 
 def _with_uses(source: ComponentType, to: ComponentType, n: int) -> Row:
-    """Component type and use at once, by a cast, and saturated where the type can be."""
+    """Return a row with conversions of component type and use at once: by a cast, and saturated if the type can be."""
     use, other = Use(n % 3), Use((n + 1 + n // 3 % 2) % 3)
     uses = {"use": use.name, "to use": other.name}
     keys = {False: key("conversion and change of use", type=source, to=to, saturate=False, **uses)}

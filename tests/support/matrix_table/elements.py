@@ -1,4 +1,4 @@
-"""What a work-item sees of a matrix: coop_mat_length, m[i] and coop_mat_coord."""
+"""Access to elements: coop_mat_length, m[i] and coop_mat_coord."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rows() -> Iterator[Row]:
 
 
 def _elements(component: ComponentType, use: Use) -> Row:
-    # Arithmetic on single bfloat16 values is not in the language.
+    # The language has no arithmetic on single bfloat16 values.
     forms = FORMS if not component.is_bits else FORMS[:3]
     keys = {form: key(form, type=component, use=use.name) for form in forms}
 
@@ -39,7 +39,7 @@ def _elements(component: ComponentType, use: Use) -> Row:
         w.look(keys["coop_mat_length"], len(w.buffers) - 1, UINT, lambda got: _sum_is(got, x.size * held))
         _reads(w, keys["m[i]"], component, np.repeat(x.ravel(), held))
         w.line(f"{t} y = x; for (uint i = 0; i < n; ++i) y[i] = x[n - 1 - i];")
-        # Written twice the other way round, it is what it was.
+        # After two reversals, the order is the original one.
         w.line(f"{t} z = y; for (uint i = 0; i < n; ++i) {{ {name} v = y[n - 1 - i]; z[i] = v; }}")
         w.result(keys["m[i] ="], "z", matrix, x)
         if not component.is_bits:
@@ -56,7 +56,7 @@ def _sum_is(got: Array, size: int) -> str:
 
 
 def _reads(w: Writer, case: Key, component: ComponentType, x: Array) -> None:
-    """Every component of x is seen by some work-item, once: those that several hold are there as often."""
+    """Check that every component of x is read once by each work-item that holds it."""
     out = len(w.buffers)
     seen = w.buffer(w.pattern(w.target.sub_group_size * x.size, component), component.opencl_c)
     w.line(f"for (uint i = 0; i < n; ++i) {seen}[get_local_id(0) * {x.size} + i] = x[i];")
@@ -69,7 +69,7 @@ def _reads(w: Writer, case: Key, component: ComponentType, x: Array) -> None:
         found = np.sort(got.view(bits))
         wrong = np.count_nonzero(wanted != found)
         nans = 0 if component.is_integer else np.count_nonzero(np.isnan(meaning.widen(component, x)))
-        # A NaN may have become another one.
+        # A NaN may be replaced by another NaN.
         return "" if wrong <= 2 * nans else f"{wrong} components were not read once: {got[:8]} of {x.ravel()[:8]}"
 
     w.look(case, out, component, look)

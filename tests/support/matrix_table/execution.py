@@ -1,4 +1,4 @@
-"""Runs rows on a target, many kernels a program; what does not build is halved until single rows are to blame."""
+"""Execution of rows on a target, many kernels in a program; a program that does not build is halved down to one row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from . import native
 from .axes import LOWERED_WORK_ITEMS, NATIVE
 from .rows import Key, Plan, Row
 
-#: The compiler's option for OpenCL C.
+# The compiler's option that selects OpenCL C as output.
 IN_C = "--code=c"
 
 
@@ -37,7 +37,7 @@ class Finding:
 
 
 class Runner:
-    """One context and queue of a device. Not to be shared between processes."""
+    """An OpenCL context and queue of a device, for use in one process."""
 
     def __init__(self, device: DeviceInfo, seed: int) -> None:
         self.cl = opencl()
@@ -47,7 +47,7 @@ class Runner:
         warnings.simplefilter("ignore", self.cl.CompilerWarning)
 
     def run(self, target: Target, rows: Sequence[Row]) -> list[Finding]:
-        """Everything that is wrong with these rows."""
+        """Run rows on a target, and return all faults."""
         plans = [row.plan(target, self.seed) for row in rows]
         try:
             module = compile_plans(target, plans)
@@ -77,8 +77,12 @@ class Runner:
 
     @staticmethod
     def _options(target: Target, rows: Sequence[Row]) -> list[str]:
-        """The device's optimiser takes most of the time; where subgroups do not depend on it, three of four batches go
-        without, except of operators: it has mistaken negations in local memory."""
+        """Return the build options for a batch.
+
+        On the routes `one` and `scratch`, three of four batches are built without the device's optimizer, which takes
+        most of the time; the other routes depend on it. Batches of operators always use it: it has miscompiled
+        negations in local memory.
+        """
         is_sampled = zlib.crc32(rows[0].name.encode()) % 4 == 0 or rows[0].name.startswith("operators")
         without = target.route in ("one", "scratch") and not is_sampled
         return ["-cl-opt-disable"] if without else []
@@ -101,7 +105,10 @@ class Runner:
 
 
 def compile_plans(target: Target, plans: Sequence[Plan]) -> coopmat.Module:
-    """Return the module of kernels t0, t1, ... In OpenCL C the programs declare names of the library's texts."""
+    """Compile plans to one module with the kernels t0, t1, ...
+
+    For OpenCL C as output, programs declare names of the library's texts.
+    """
     kernels = [f"t{number}" for number in range(len(plans))]
     text = "\n".join(plan.named(name) for name, plan in zip(kernels, plans, strict=True))
     if IN_C in target.more:
@@ -114,6 +121,6 @@ def compile_plans(target: Target, plans: Sequence[Plan]) -> coopmat.Module:
         module = coopmat.compile(code, ["-w", *target.options], name="table", language=target.through)
     else:
         module = coopmat.compile(text, target.options, name="table.cl")
-    # Here is where it fails.
+    # Compile now, so that errors are raised here.
     _ = module.opencl_c if module.code == "c" else module.spirv
     return module

@@ -1,4 +1,4 @@
-"""Functions of components: builtins, functions of the program's that map, build and reduce."""
+"""Functions of components: builtins, and functions of the program as operands of map, build and reduce."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixShap
 from .axes import draw_matrix, types
 from .rows import Row, Writer, key
 
-# The directions, as the program says them.
+# The prefix of the directions' names.
 _REDUCE = "CLK_COOPERATIVE_MATRIX_REDUCE_"
 HOW = {f"{_REDUCE}ROW": 1, f"{_REDUCE}COLUMN": 2, f"{_REDUCE}ROW | {_REDUCE}COLUMN": 3, f"{_REDUCE}2X2": 4}
 COMBINED = ("sum", "larger")
 MAPS = ("one", "two", "value", "pointer", "of other arguments")
 BUILDS = ("alone", "value", "pointer")
-# Of how many operands, each a matrix or a scalar.
+# pattern (m: matrix, s: scalar) -> number of operands
 KINDS = {"m": 1, "mm": 2, "ms": 2, "sm": 2, "mmm": 3, "mss": 3, "sms": 3, "ssm": 3, "mms": 3}
 _OF_A_ROW = 8
 UINT = COMPONENT_TYPES["u32"]
@@ -50,7 +50,7 @@ def rows() -> Iterator[Row]:
 
 
 def _unsigned(component: ComponentType) -> str:
-    """The type in which the sums of a component type are defined: modulo, for integers."""
+    """Return the type in which sums are defined: an unsigned type for integers, which wrap."""
     name = component.opencl_c
     return f"u{name.removeprefix('u')}" if component.is_integer else "float" if component.is_bits else name
 
@@ -70,8 +70,10 @@ def _combined(component: ComponentType, name: str, how: int, x: Array, shape: Ma
 
 
 def _summands(w: Writer, component: ComponentType, name: str, rows: int, columns: int) -> Array:
-    """Values whose sum is exact in every order: integers any, floats small ones, of few bits ones of which few are not
-    zero."""
+    """Return values whose sum is exact in every order.
+
+    They are any integers, or small floats; in formats of few bits, only a few of them are not zero.
+    """
     if component.is_integer:
         return values.whole_range(w.rng, component, rows, columns)
     if name == "larger":
@@ -83,7 +85,7 @@ def _summands(w: Writer, component: ComponentType, name: str, rows: int, columns
 
 
 def _drawn(w: Writer, component: ComponentType, how: int) -> tuple[MatrixType, MatrixType]:
-    """A matrix and the result of its reduction; what is combined may be of another extent."""
+    """Return a matrix and the result of its reduction, whose reduced dimensions may have another length."""
     matrix = draw_matrix(w, component, Use.ACCUMULATOR, 0.4)
     rows, columns = matrix.rows, matrix.columns
     if how == 4:
@@ -108,8 +110,10 @@ def _reductions(component: ComponentType, how: str, name: str) -> Row:
 
 
 def _other_reductions(component: ComponentType, n: int) -> Row:
-    """Two after each other, the directions that another row has with the other function; by a builtin, which has no
-    name in the program, where there is one for the type."""
+    """Return a row with two successive reductions, in each direction with the function that another row lacks.
+
+    One of the reductions uses a builtin, if the type has one.
+    """
     keys = [
         key("coop_mat_reduce", type=component, how=how, function=COMBINED[(n + m + 1) % 2]) for m, how in enumerate(HOW)
     ]
@@ -164,7 +168,7 @@ def _maps(component: ComponentType, use: Use) -> Row:
             "two": ("x, y, @g", np.where(r < c, x, y)),
             "value": (f"x, @h, {w.number(edge)}", np.where(r < edge, x, places)),
             "pointer": (f"x, @p, {pointer}, {w.number(edge)}", np.where(r == edge, table[c], x)),
-            # The function of two matrices, of one matrix and a scalar.
+            # The function of two matrices, and of a matrix and a scalar.
             "of other arguments": (f"x, @g, {w.scalar(scalar[0], component)}", np.where(r < c, x, scalar)),
         }
         for form, (arguments, wanted) in calls.items():
@@ -175,7 +179,7 @@ def _maps(component: ComponentType, use: Use) -> Row:
 
 
 def _builds(component: ComponentType, use: Use) -> Row:
-    """From the places; with a factor; from weights of four bits, two in a byte."""
+    """Return a row with builds from row and column, with a factor, and from weights of four bits, two in a byte."""
     keys = {form: key("coop_mat_build", type=component, use=use.name, form=form) for form in BUILDS}
 
     def write(w: Writer) -> None:
@@ -211,7 +215,7 @@ _Meaning = Callable[..., Array]
 
 
 def _exact(component: ComponentType, count: int) -> tuple[str, _Meaning]:
-    """A builtin of so many operands whose results are determined, and what it does to the numbers."""
+    """Return a builtin of `count` operands with a defined result, and its meaning in numpy."""
     if component.is_integer:
         integers: dict[int, tuple[str, _Meaning]] = {
             1: (
@@ -224,7 +228,7 @@ def _exact(component: ComponentType, count: int) -> tuple[str, _Meaning]:
         return integers[count]
 
     def fused(x: Array, y: Array, z: Array) -> Array:
-        # Exact in long double for what is drawn, and rounded once.
+        # The drawn values make long double exact, so that the result is rounded once.
         wide = x.astype(np.longdouble) * y.astype(np.longdouble) + z.astype(np.longdouble)
         return wide.astype(x.dtype)
 
@@ -233,7 +237,7 @@ def _exact(component: ComponentType, count: int) -> tuple[str, _Meaning]:
 
 
 def _builtins(component: ComponentType, use: Use, count: int) -> Row:
-    """With matrices and scalars in every place; the scalars are of another type, which converts."""
+    """Return a row with builtins on matrices and scalars in every place; scalars are converted from another type."""
     name, function = _exact(component, count)
     keys = {kind: key("builtin", type=component, operands=kind) for kind, n in KINDS.items() if n == count}
 
@@ -248,7 +252,7 @@ def _builtins(component: ComponentType, use: Use, count: int) -> Row:
             for n, letter in enumerate(kind):
                 x = operands[n]
                 if letter == "s":
-                    # The least component below, the greatest above: what is between stays there.
+                    # The least component is the lower bound, the greatest the upper: values between are unchanged.
                     value = meaning.widen(
                         component, np.sort(x.ravel())[:1] if n < count - 1 else np.sort(x.ravel())[-1:]
                     )
@@ -265,7 +269,7 @@ def _builtins(component: ComponentType, use: Use, count: int) -> Row:
 
 
 def sorted_operands(w: Writer, component: ComponentType, count: int, shape: tuple[int, int]) -> list[Array]:
-    """Positive numbers that most builtins are defined of; each operand's are less than the next one's."""
+    """Return positive operands for which most builtins are defined; each operand is less than the next one."""
     if component.is_integer:
         drawn = np.sort(w.rng.integers(1, 100, (count, *shape)), axis=0)
         drawn += 5 * np.arange(count)[:, None, None]
@@ -276,8 +280,11 @@ def sorted_operands(w: Writer, component: ComponentType, count: int, shape: tupl
 
 @cache
 def builtins_of(component: ComponentType) -> dict[str, int]:
-    """The builtins on matrices of this component type, each with its number of operands, as the compiler's table of
-    functions of scalars says: parameters and result are of the type, or of float where components have none."""
+    """Return the builtins on matrices of this component type, each with its number of operands.
+
+    They are taken from the compiler's table of functions of scalars. Parameters and result have the type, or float for
+    small floats.
+    """
     t = SCALARS["float" if component.is_bits else component.opencl_c]
     names = (row.name for family in builtins.FAMILIES for row in family.TABLE if is_component_wise(row.name))
     found: dict[str, int] = {}
@@ -290,7 +297,7 @@ def builtins_of(component: ComponentType) -> dict[str, int]:
 
 
 def _every_builtin(component: ComponentType, names: Sequence[str], use: Use) -> Row:
-    """What it gives for a matrix is what the device's own gives for each component."""
+    """Return a row that compares builtins on a matrix with the device's own builtins on each component."""
     keys = {name: key("every builtin", type=component, name=name) for name in names}
 
     def write(w: Writer) -> None:
@@ -309,7 +316,7 @@ def _every_builtin(component: ComponentType, names: Sequence[str], use: Use) -> 
             wide = "(float)" if component.is_bits else ""
             scalars = ", ".join(f"{wide}{pointer}[i]" for pointer in pointers[:count])
             w.line(f"coop_mat_store({out}, {name}({matrices}), ROW, {matrix.columns});")
-            # One after the other: nothing makes vectors of what is stored to volatile memory.
+            # Store one by one to volatile memory, so that the compiler cannot vectorize the calls.
             w.line(f"volatile global {name_of_type} *v{number} = {out} + {size};")
             w.line("for (uint i = get_local_id(0); i < " + f"{size}; i += get_local_size(0))")
             w.line(f"    v{number}[i] = ({name_of_type}){name}({scalars});")
@@ -320,7 +327,10 @@ def _every_builtin(component: ComponentType, names: Sequence[str], use: Use) -> 
 
 
 def _differ(component: ComponentType, name: str, got: Array) -> str:
-    """Compare the first half with the second: a vector's function may round otherwise than a scalar's."""
+    """Describe the differences between both halves of a buffer, "" if there are none.
+
+    Results may differ in rounding: a device's function of vectors may round otherwise than that of scalars.
+    """
     one, other = (part.copy() for part in np.split(got, 2))
     tolerance: Array | float = 0.0
     if not component.is_integer:

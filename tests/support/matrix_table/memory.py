@@ -1,4 +1,4 @@
-"""Loads and stores: layouts, address spaces, strides, offsets, pointees; the rest of the memory stays as it was."""
+"""Loads and stores: layouts, address spaces, strides, offsets, pointees; the other memory must not change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows() -> Iterator[Row]:
 
 
 def _row(component: ComponentType, use: Use, layout: Layout, n: int) -> Iterator[Row]:
-    """A row for every route, and one for private memory, which the native one may not reach."""
+    """Yield a row for every route, and one for private memory, which the native route may lack."""
     loads = [LOAD_SPACES[(n + k) % 4] for k in range(2)]
     stores = ["global", STORE_SPACES[n % 3]]
     for private in (False, True):
@@ -67,8 +67,8 @@ def _load(w: Writer, case: Key, matrix: MatrixType, t: str, layout: Layout, spac
 
 
 def _copied(w: Writer, source: str, component: ComponentType, room: int, space: str, name: str) -> str:
-    """An array in local or private memory with what `source` holds."""
-    # Local variables stand at the outermost level of a kernel.
+    """Write an array in local or private memory with a copy of `source`, and return its name."""
+    # Local variables must be declared at the outermost level of a kernel.
     w.line(f"{space} {component.opencl_c} {name}[{room}];")
     first, step = ("get_local_id(0)", "get_local_size(0)") if space == "local" else ("0", "1")
     w.line(f"for (int i = {first}; i < {room}; i += {step}) {name}[i] = {source}[i];")
@@ -89,7 +89,7 @@ def _store(w: Writer, case: Key, matrix: MatrixType, t: str, layout: Layout, spa
     out = len(w.buffers)
     target = w.buffer(before, component.opencl_c)
     if space == "private" and w.target.sub_group_size > 1:
-        # Each work-item has an array, and stores its part there: it is what it can load from there.
+        # Each work-item stores its components to its private array, and can load only these.
         name = _copied(w, target, component, room, space, f"copy{number}")
         w.line(f"coop_mat_store({name} + {at}, m{number}, {LAYOUTS[layout]}, {pace});")
         w.line(f"{t} again{number} = coop_mat_load({name} + {at}, {LAYOUTS[layout]}, {pace});")
@@ -108,7 +108,7 @@ def _store(w: Writer, case: Key, matrix: MatrixType, t: str, layout: Layout, spa
 
 
 def _same_rows(component: ComponentType, use: Use, layout: Layout) -> Row:
-    """Stride 0: every row, column or group of packed rows is the same."""
+    """Return a row with stride 0: all rows, columns or groups of packed rows are equal."""
     case = key("load with stride 0", type=component, layout=layout.name)
 
     def write(w: Writer) -> None:
@@ -122,8 +122,8 @@ def _same_rows(component: ComponentType, use: Use, layout: Layout) -> Row:
 
 
 def _vectors(component: ComponentType, use: Use, layout: Layout, width: int) -> Row:
-    """Pointees that are vectors: the stride counts them, and three components take the room of four."""
-    if component.is_bits:  # has no vectors
+    """Return a row whose pointees are vectors, which the stride counts; three components have the size of four."""
+    if component.is_bits:  # bfloat16 and 8-bit floats have no vectors
         width = 1
     keys = tuple(key(f"{what} by vectors", type=component, layout=layout.name) for what in ("load", "store"))
     step = 4 if width == 3 else width
@@ -150,7 +150,7 @@ def _vectors(component: ComponentType, use: Use, layout: Layout, width: int) -> 
 
 
 def _prefetch(component: ComponentType, use: Use) -> Row:
-    """By the type and by a value, before the load that it is for; nothing else changes."""
+    """Return a row with prefetches by the type and by a value, which must not change anything."""
     kinds = [(layout, space) for layout in OPENCL_C_LAYOUTS for space in ("global", "local")]
     keys = {
         (layout, space): key("coop_mat_prefetch", type=component, layout=layout.name, space=space)
@@ -193,7 +193,7 @@ def _volatile(component: ComponentType, use: Use) -> Row:
 
 
 def _generic(component: ComponentType, use: Use) -> Row:
-    """Pointers that may be to global or to local memory: which, the compiler does not know."""
+    """Return a row with generic pointers, to global or to local memory at run time."""
     keys = tuple(key(f"{what} by generic pointer", type=component) for what in ("load", "store"))
 
     def write(w: Writer) -> None:
@@ -220,16 +220,16 @@ def _generic(component: ComponentType, use: Use) -> Row:
 
 
 def _checked(component: ComponentType, use: Use, layout: Layout) -> Row:
-    """At a corner of a matrix in memory: inside, over an edge, wholly outside."""
+    """Return a row with checked accesses at a corner of a matrix in memory: inside, across an edge, outside."""
     keys = tuple(key(f"{what} checked", type=component, layout=layout.name) for what in ("load", "store"))
 
     def write(w: Writer) -> None:
         matrix = draw_matrix(w, component, use)
-        # The matrix in memory, and where the tile starts.
+        # The shape of the matrix in memory, and the position of the tile.
         extent = [int(w.rng.integers(1, 2 * size + 3)) for size in (matrix.rows, matrix.columns)]
         start = [int(w.rng.integers(0, size + 2)) for size in extent]
         if layout == Layout.PACKED:
-            # Rows that share a word stay together.
+            # A tile begins at a whole group of packed rows.
             start[0] -= start[0] % max(1, 4 // component.size)
         whole = MatrixType(component, *extent, use)
         stride = w.stride(whole, layout)

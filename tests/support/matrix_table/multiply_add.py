@@ -1,4 +1,4 @@
-"""Multiply-adds: every pairing of component types, operand masks, saturation with sums that overflow, layouts."""
+"""Multiply-adds: every combination of component types, operand masks, saturation with overflowing sums, layouts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .axes import types
 from .memory import layouts
 from .rows import Key, Row, Writer, key
 
-# Rows of A, columns of B, columns of A. Products overflow narrow accumulators already with these.
+# m, n and k. Products of narrow types overflow already with these.
 SHAPES = ((2, 3, 3), (3, 2, 2), (1, 4, 3), (4, 1, 2), (2, 2, 4), (3, 3, 1))
 WIDE = ((16, 16, 16), (8, 32, 7), (5, 17, 33), (16, 8, 32), (1, 67, 3), (32, 1, 16), (8, 8, 64))
 WORDS = {
@@ -36,7 +36,7 @@ def rows() -> Iterator[Row]:
         if not a.is_integer:
             masks += [Operands.NONE] * (n % 2)
         else:
-            # Each of the 16 sign patterns once in 16 rows, another one with saturation.
+            # Use each of the 16 sign patterns once in 16 rows, and another one with saturation.
             masks += [Operands(n * 5 % 16), Operands.SATURATING | (n * 7 + n // 16) % 16]
         keys = [mul_add_key(types_, mask) for mask in masks]
 
@@ -60,13 +60,13 @@ def rows() -> Iterator[Row]:
 
 
 def usual(a: str, b: str, c: str) -> bool:
-    """Floats of 8 bits add up in half or float, or are alone, so that there are not too many."""
+    """Return whether the combination is not rare: 8-bit floats accumulate in half or float, or have the same type."""
     small = {t.name for t in types() if t.is_bits and t.bits == 8} & {a, b, c}
     return not small or (c in ("f16", "f32")) or a == b == c
 
 
 def pairings() -> Iterator[Types]:
-    """All that the language allows: of A, B and the accumulator, all integers or all floating point."""
+    """Yield all combinations that the language allows for A, B and C: all integers or all floating point."""
     for is_integer in (True, False):
         triples = itertools.product([t for t in types() if t.is_integer == is_integer], repeat=3)
         yield from (triple for triple in triples if usual(*(t.name for t in triple)))
@@ -88,7 +88,7 @@ def _mul_add(w: Writer, case: Key, types_: Types, mask: Operands | None, shape: 
     ]
     inputs = [values.moderate(w.rng, t.component, t.rows, t.columns) for t in matrices]
     if not types_[0].is_integer and n % 5 == 0:
-        # An infinity or a NaN, whose way through the sums is the same in any order.
+        # One infinity or NaN gives the same result in any order of the sums.
         inputs[n % 3].flat[n % inputs[n % 3].size] = meaning.narrow(types_[n % 3], np.array((np.inf, np.nan)[n % 2]))
     memory = layouts(w.target.route)
     for number, (name, matrix, value) in enumerate(zip((a, b, c), matrices, inputs, strict=True)):
@@ -97,7 +97,7 @@ def _mul_add(w: Writer, case: Key, types_: Types, mask: Operands | None, shape: 
     chosen = [f"CLK_COOPERATIVE_MATRIX_OPERAND_{word}" for bit, word in WORDS.items() if mask and mask & bit]
     text = "" if mask is None else ", " + (" | ".join(chosen) or "CLK_COOPERATIVE_MATRIX_OPERAND_NONE")
     call = f"{('coop_mat_mulAdd', 'coop_matmul_add')[n % 2]}({a}, {b}, {c}{text})"
-    # The result may be the addend, or an expression.
+    # The result may be assigned to the addend, or be an expression.
     if n % 3 == 0:
         w.line(f"{c} = {call};")
         call = c

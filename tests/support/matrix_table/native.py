@@ -1,4 +1,4 @@
-"""An own reading of modules with matrices as values: what devices refuse, or the specification leaves undefined."""
+"""An independent check of native modules for code that devices reject or that the specification leaves undefined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ACCESSES = ("OpCooperativeMatrixLoadKHR", "OpCooperativeMatrixStoreKHR")
 
 
 def faults(module: coopmat.Module) -> list[str]:
-    """What is wrong with it: nothing, where it validates and `readings` finds nothing."""
+    """Return the faults of a module: that it does not validate, or those that `readings` finds."""
     module.validate()
     return list(dict.fromkeys(readings(module.spirv_text)))
 
@@ -39,7 +39,7 @@ def readings(disassembly: str) -> Iterator[str]:
         elif name in ACCESSES:
             yield from _access(name, operands, made, type_of(operands[3]))
         elif name in ("OpPtrAccessChain", "OpInBoundsPtrAccessChain"):
-            # From a matrix to its neighbour at most, never into it.
+            # An access chain may step to another matrix, never into a matrix.
             if made[type_of(operands[1])[2]][0] == MATRIX and len(operands) > 3:
                 yield f"{name} into a matrix"
         elif name == "OpBitcast" and made[operands[0]][0] == MATRIX and type_of(operands[1])[0] != MATRIX:
@@ -47,7 +47,7 @@ def readings(disassembly: str) -> Iterator[str]:
 
 
 def _access(name: str, operands: list[str], made: dict[str, list[str]], stride: list[str]) -> Iterator[str]:
-    """After the result type, or the object: pointer, layout, stride."""
+    """Yield the faults of a load or store: pointer, layout and stride follow the result type or the object."""
     if stride[:2] != ["OpTypeInt", "64"]:
         yield f"{name}: the stride is no 64-bit integer"
     pointer = made[made[operands[1 if "Load" in name else 0]][1]]

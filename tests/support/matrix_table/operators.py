@@ -1,4 +1,4 @@
-"""Operators, filling, and multiplication by scalars, in every form."""
+"""Operators, fills, and multiplication by scalars, in every form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .axes import draw_matrix, types
 from .rows import Row, Writer, key
 
 BINARY = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
-# Each operator with a scalar on either side, and as an assignment.
+# form -> operator: a scalar on either side, and compound assignments
 WITH_SCALARS = {form: o for o in BINARY for form in (f"m {o} s", f"s {o} m", f"m {o}= s")}
 INT, FLOAT = COMPONENT_TYPES["s32"], COMPONENT_TYPES["f32"]
 
@@ -33,7 +33,7 @@ def rows() -> Iterator[Row]:
 
 
 def scalars() -> list[ComponentType]:
-    """Types of scalars that a fill or an operator converts."""
+    """Return the scalar types that a fill or an operator converts."""
     return [t for t in COMPONENT_TYPES.values() if not t.is_bits]
 
 
@@ -59,7 +59,7 @@ def _operators(component: ComponentType, use: Use) -> Row:
 
 
 def _value(rng: np.random.Generator, source: ComponentType, to: ComponentType) -> Any:
-    """A scalar whose conversion is defined."""
+    """Return a scalar whose conversion is defined."""
     return values.convertible(rng, source, to, 1)[0]
 
 
@@ -88,7 +88,7 @@ def _with_scalars(component: ComponentType, source: ComponentType, use: Use) -> 
 
 
 def _divisor(rng: np.random.Generator, source: ComponentType, to: ComponentType) -> Any:
-    """A scalar whose conversion is defined, and divides."""
+    """Return a scalar whose conversion is defined, and is not zero."""
     while True:
         value = _value(rng, source, to)
         converted = meaning.convert(np.array([value]), source, to)
@@ -97,7 +97,7 @@ def _divisor(rng: np.random.Generator, source: ComponentType, to: ComponentType)
 
 
 def _fills(component: ComponentType, use: Use) -> Row:
-    """With a scalar of each type that the compiler does not know, and with constants."""
+    """Return a row with fills by a run-time scalar of each type, and by constants."""
     run_time = {source: key("fill", type=component, scalar=source) for source in scalars()}
     constants: dict[str, tuple[ComponentType, Any]] = {"-1": (INT, -1), "0": (INT, 0), "2.75f": (FLOAT, 2.75)}
     constant = {text: key("fill with a constant", type=component, value=text) for text in constants}

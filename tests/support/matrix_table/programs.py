@@ -1,4 +1,4 @@
-"""Matrices as values of a program: through functions, pointers, arrays, records, loops and branches, for every type."""
+"""Matrices as values of a program: in functions, pointers, arrays, structs, loops and branches, for every type."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from coopmat.matrices.variants import ComponentType, Use
 from .axes import draw_matrix, types
 from .rows import Row, Writer, key
 
-# Of three matrices a, b and c, and with `two`, an int that the compiler does not know: what stands before the kernel,
-# in it, and what is then true.
+# Forms on three matrices a, b and c and, with `two`, a run-time int of this value: text before the kernel, text in the
+# kernel, and the expected results.
 Value = Callable[[Array, Array, Array], Array]
 Add = Callable[[Array, Array], Array]
 FORMS: dict[str, tuple[str, str, str, Callable[[Add, Array, Array, Array], Array]]] = {

@@ -1,4 +1,4 @@
-"""What the language allows, from the compiler's own tables: the table must have a case for each on every route."""
+"""The cases that the language requires on every route, from the compiler's own tables."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .programs import FORMS
 from .rows import Row
 
 Feature = tuple[str, ...]
-# An operation, axes, and the features (operation and values on these axes) that there must be cases of.
+# An operation, axes, and the features (operation and values on these axes) that need a case.
 Requirement = tuple[str, tuple[str, ...], set[Feature]]
 
-# Operations that need a builtin, by its name; the compiler's table of builtins has no other names.
+# builtin -> operations that need it; the compiler's table of builtins must have no other names.
 CONVERSIONS = tuple(f"coop_mat_convert{suffix}" for suffix in ("", "_sat", "_rte", "_rtz", "_rtp", "_rtn"))
 CONVERSIONS += tuple(f"coop_mat_convert_sat_{rounding}" for rounding in ROUNDINGS[1:])
 OF_BUILTIN: dict[str, tuple[str, ...]] = {
@@ -41,7 +41,7 @@ OF_BUILTIN: dict[str, tuple[str, ...]] = {
     "coop_mat_build": ("coop_mat_build",),
     **dict.fromkeys(CONVERSIONS, ("coop_mat_convert",)),
 }
-# What the typed program has for matrices, and the operations that make it.
+# node of the typed AST -> operations that make it
 OF_NODE: dict[str, tuple[str, ...]] = {
     "MatrixElement": ("m[i]", "m[i] ="),
     "MatrixBounds": ("load checked", "store checked"),
@@ -66,7 +66,7 @@ OF_NODE: dict[str, tuple[str, ...]] = {
 
 
 def unknown() -> set[str]:
-    """What the compiler has for matrices and the table does not know: builtins, nodes, operators, component types."""
+    """Return the builtins, nodes, operators and component types of the compiler that the table lacks."""
     nodes = {
         name for name, item in vars(typed.cooperative).items() if name.startswith("Matrix") and isinstance(item, type)
     }
@@ -80,7 +80,7 @@ def unknown() -> set[str]:
 
 
 def without_cases(rows: Sequence[Row]) -> set[str]:
-    """Operations that a builtin or node stands for, of which there is no case at all."""
+    """Return the operations of builtins and nodes that have no case."""
     have = {case.operation for row in rows for case in row.keys}
     return {name for names in (*OF_BUILTIN.values(), *OF_NODE.values()) for name in names} - have
 
@@ -91,7 +91,7 @@ def _product(operation: str, **axes: Sequence[object]) -> Requirement:
 
 
 def required(route: str) -> Iterator[Requirement]:
-    """Operations, axes, and the features (operation and values on these axes) that the route must have cases of."""
+    """Yield operations, axes, and the features (operation and values on these axes) that need cases on the route."""
 
     def there(part: str) -> bool:
         return PARTS[part].there(route)
@@ -143,7 +143,7 @@ def required(route: str) -> Iterator[Requirement]:
 
 
 def _functions(kinds: Sequence[str], numbers: Sequence[str]) -> Iterator[Requirement]:
-    """The functions of components, and every builtin by the compiler's table."""
+    """Yield the requirements of functions of components: every builtin in the compiler's table."""
 
     uses = [use.name for use in Use]
     yield _product("coop_mat_reduce", type=kinds, how=tuple(HOW), function=COMBINED)
@@ -156,7 +156,7 @@ def _functions(kinds: Sequence[str], numbers: Sequence[str]) -> Iterator[Require
 
 
 def _multiply_adds(kinds: Sequence[str]) -> Iterator[Requirement]:
-    """Every pairing; and for integers every mask, saturating and not, and every type in every place with saturation."""
+    """Yield the requirements of multiply-adds: every combination of types; for integers, also masks and saturation."""
     name = "multiply-add"
     wanted: set[Feature] = set()
     for kind in Kind:
@@ -174,7 +174,7 @@ def _multiply_adds(kinds: Sequence[str]) -> Iterator[Requirement]:
 
 
 def missing(route: str, rows: Sequence[Row]) -> list[Feature]:
-    """What these rows, all that run on the route, have no case of."""
+    """Return the required features without a case in these rows, which are all that run on the route."""
     keys = [case for row in rows for case in row.keys]
     lacking: list[Feature] = []
     for operation, axes, features in required(route):

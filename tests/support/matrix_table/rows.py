@@ -1,4 +1,4 @@
-"""A row of the table: a kernel with several cases, and the writer that makes its text and knows what must come out."""
+"""The rows of the table: kernels with several cases, and the writer of their text and expected results."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ LAYOUTS = {
     Layout.PACKED: "CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED",
 }
 PATTERN = 0xA5
-# Components of a matrix that may go through local memory.
+# The largest number of components of a matrix that is staged in local memory.
 _SMALL = 64
-# By which word a key tells that it needs a part of the language (`axes.PARTS`).
+# word in a key -> the part of the language that it needs (`axes.PARTS`)
 _PARTS = {
     "bf16": "bf16",
     "PACKED": "packed",
@@ -38,7 +38,7 @@ _PARTS = {
     "coop_mat_convert": "convert",
     "coop_mat_transpose": "transpose",
 }
-# Operations that native modules move through local memory, whatever their operands.
+# The operations for which native modules move matrices through local memory, for all operands.
 _STAGED = frozenset(
     {
         *("load checked", "store checked", "coop_mat_map", "coop_mat_build", "coop_mat_reduce", "coop_mat_transpose"),
@@ -49,7 +49,7 @@ _STAGED = frozenset(
 
 @dataclass(frozen=True)
 class Key:
-    """What a case is about: the operation, and where it stands on the axes that matter to it."""
+    """The subject of a case: an operation, and its values on the relevant axes."""
 
     operation: str
     axes: tuple[tuple[str, str], ...]
@@ -73,24 +73,27 @@ def key(operation: str, **axes: Any) -> Key:
 
 @dataclass(frozen=True)
 class Row:
-    """`write` gets a Writer, and writes one case for each key. `everywhere`: on every subgroup size, where the target
-    has lanes; other rows are dealt out to the sizes."""
+    """A kernel with several cases.
+
+    write: the function that writes one case for each key with a Writer.
+    everywhere: whether the row runs with every subgroup size of a target; other rows are distributed over the sizes.
+    sub_groups: the number of subgroups in the work-group.
+    """
 
     name: str
     keys: tuple[Key, ...]
     write: Callable[[Writer], None] = field(compare=False)
     everywhere: bool = False
-    # Subgroups in the work-group.
     sub_groups: int = 1
 
     @property
     def parts(self) -> set[str]:
-        """Of the language, that it needs: names of `axes.PARTS`."""
+        """The parts of the language that the row needs, names in `axes.PARTS`."""
         return {part for case in self.keys for part in case.parts}
 
     @property
     def is_staged(self) -> bool:
-        """Return whether native modules move matrices through local memory here, and the program uses none itself."""
+        """Whether native modules move matrices through local memory in this row, and the program itself uses none."""
         values = {value for case in self.keys for _, value in case.axes}
         stages = any(case.operation in _STAGED for case in self.keys) or not values.isdisjoint(("PACKED", "private"))
         return stages and "local" not in values
@@ -109,7 +112,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Check:
-    """One case: what buffer `number` holds in the end, to the last byte; `tolerance` is for the matrix's own places."""
+    """A check of a case.
+
+    number: the index of the buffer.
+    expected: the contents that the buffer must have, every byte included.
+    tolerance: the allowed error of the matrix's components.
+    look: a function that replaces the comparison, and returns a description of the fault, or "".
+    """
 
     key: Key
     number: int
@@ -119,7 +128,7 @@ class Check:
     look: Callable[[Array], str] | None = None
 
     def fault(self, got: Array) -> str:
-        """What is wrong, or nothing."""
+        """Return a description of the fault in a buffer, "" if there is none."""
         if self.look is not None:
             return self.look(got)
         wrong = wrong_places(self.component, got, self.expected, self.tolerance)
@@ -131,7 +140,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """A kernel's text, with @ for its name, the buffers that it gets, and the checks of what they hold afterwards."""
+    """A kernel's text (with @ for its name), its buffers, and the checks of the buffers after the launch."""
 
     text: str
     buffers: list[Array]
@@ -142,13 +151,13 @@ class Plan:
 
 
 class Writer:
-    """Writes a kernel line by line. Matrices come from and go to buffers of their own, with padding and guards."""
+    """A writer of a kernel, line by line. Each matrix has a buffer, with padding and guards."""
 
     def __init__(self, rng: np.random.Generator, target: Target) -> None:
         self.rng = rng
         self.target = target
-        # Every other result goes through local memory: a device's compiler may lose values that barriers separate from
-        # their uses.
+        # Whether the next result is staged in local memory, which every second one is: a device's compiler may lose
+        # values across barriers.
         self.next_is_staged = rng.bit_generator.state["state"]["state"] % 2 == 0
         self.outside: list[str] = []
         self.lines: list[str] = []
@@ -166,22 +175,22 @@ class Writer:
         return name
 
     def scalar(self, value: Any, component: ComponentType) -> str:
-        """A value that the compiler does not know."""
+        """Return an expression with a value that the compiler does not know."""
         return f"{self.buffer(np.array([value], component.numpy), component.opencl_c)}[0]"
 
     def number(self, value: int) -> str:
-        """An int, as a constant or not known to the compiler."""
+        """Return an int expression, a constant or a value that the compiler does not know."""
         if self.rng.random() < 0.5:
             return str(value)
         return f"{self.buffer(np.array([value], np.int32), 'int')}[0]"
 
     def type(self, name: str, matrix: MatrixType) -> str:
-        """A typedef before the kernel, with the kernel's name before its own."""
+        """Write a typedef before the kernel, and return its name, which begins with the kernel's."""
         self.outside.append(f"typedef {spelled(matrix)} @{name};")
         return f"@{name}"
 
     def matrix(self, name: str, matrix: MatrixType, values: Array, layout: Layout = Layout.ROW_MAJOR) -> str:
-        """A variable with these values, and its type `@T<name>`."""
+        """Write a variable with these values, and return the name of its type, `@T<name>`."""
         stride = self.stride(matrix, layout)
         memory = self.pattern(self.room(matrix, layout, stride), matrix.component)
         reference_store(memory, values, matrix, layout, stride)
@@ -191,7 +200,7 @@ class Writer:
         return t
 
     def stride(self, matrix: MatrixType, layout: Layout) -> int:
-        """Enough, and up to three components more."""
+        """Return a stride that suffices, with up to three components of padding."""
         pack = max(1, 4 // matrix.component.size) if layout == Layout.PACKED else 1
         width = matrix.rows if layout == Layout.COLUMN_MAJOR else matrix.columns * pack
         return width + int(self.rng.integers(4))
@@ -213,8 +222,10 @@ class Writer:
         tolerance: Array | float = 0.0,
         layout: Layout = Layout.ROW_MAJOR,
     ) -> None:
-        """Stores a matrix into a buffer of its own: `case` passes if it is right, in all copies that lanes hold, and
-        nothing else was touched."""
+        """Write a store of a matrix to a new buffer, and add a check for `case`.
+
+        The matrix must be right, in all copies that lanes hold, and the other memory of the buffer must not change.
+        """
         stride, before, after = self.stride(matrix, layout), int(self.rng.integers(1, 5)), int(self.rng.integers(1, 5))
         memory = self.pattern(before + self.room(matrix, layout, stride) + after, matrix.component)
         number = len(self.buffers)
@@ -237,7 +248,7 @@ class Writer:
         self.checks.append(Check(case, number, matrix.component, memory, near))
 
     def staged(self, number: int, expression: str, matrix: MatrixType) -> str:
-        """Return a matrix that was stored into local memory and loaded again, every other time."""
+        """Return the expression, every other time stored to local memory and loaded again."""
         self.next_is_staged = not self.next_is_staged
         if self.next_is_staged or matrix.rows * matrix.columns > _SMALL or self.target.route.startswith("native"):
             return expression
@@ -250,7 +261,7 @@ class Writer:
         self.checks.append(Check(case, number, component, expected))
 
     def look(self, case: Key, number: int, component: ComponentType, look: Callable[[Array], str]) -> None:
-        """A check of its own: what `look` says of the buffer, nothing where it is right."""
+        """Add a check by the function `look`, which describes the fault in the buffer, "" if there is none."""
         self.checks.append(Check(case, number, component, np.empty(0), 0.0, look))
 
     def plan(self) -> Plan:

@@ -1,4 +1,4 @@
-"""All rows, which of them a target runs, and a covering selection for the test suite."""
+"""All rows, the rows that a target runs, and a covering selection for the test suite."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ def all_rows() -> tuple[Row, ...]:
 
 
 def rows_on(route: str) -> list[Row]:
-    """All that a route can run."""
+    """Return all rows that a route can run."""
     return [row for row in all_rows() if row.runs_on(route)]
 
 
 def rows_for(target: Target, targets: tuple[Target, ...]) -> list[Row]:
-    """Rows that are not for everywhere are dealt out to the subgroup sizes of a route, which differ little. Native
-    modules that are lowered have those with staged operations, which all subgroups of a work-group run alike."""
+    """Return the rows that a target runs.
+
+    Rows that need not run everywhere are distributed over the subgroup sizes of a route, which differ little. Lowered
+    native modules have the rows with staged operations only if all subgroups of a work-group execute them alike.
+    """
     if target.through:
         return [row for row in rows_on("native") if row.is_staged and _is_read(row, target.through)]
     sizes = [t.sub_group_size for t in targets if t.route == target.route and not t.through]
@@ -45,12 +48,12 @@ def rows_for(target: Target, targets: tuple[Target, ...]) -> list[Row]:
 
 
 def _is_read(row: Row, language: str) -> bool:
-    """Return whether modules with the types of a row are read from a language: IR has no matrices of small floats."""
+    """Return whether the compiler reads modules with the types of a row from a language: IR lacks small floats."""
     return language != "ir" or not any(value in SMALL_FLOATS for case in row.keys for _, value in case.axes)
 
 
 def covering(targets: tuple[Target, ...], seed: int) -> Iterator[tuple[Target, Row]]:
-    """Rows in an order given by the seed, each if it has something that was not seen yet."""
+    """Yield rows in an order that depends on the seed, each if it has a feature that no earlier row had."""
     pairs = [(target, row) for target in targets for row in rows_for(target, targets)]
     pairs.sort(key=lambda pair: zlib.crc32(f"{pair[0]} {pair[1].name} {seed}".encode()))
     seen: set[tuple[str, ...]] = set()
@@ -62,8 +65,11 @@ def covering(targets: tuple[Target, ...], seed: int) -> Iterator[tuple[Target, R
 
 
 def _features(target: Target, case: Key) -> Iterator[tuple[str, ...]]:
-    """What the selection covers: each operation on each route, with each value of each axis, and on each route with
-    each component type; each kind of memory on each route; each target at all."""
+    """Yield the features that the selection must cover.
+
+    They are each operation on each route, with each value of each axis, and with each component type; each kind of
+    memory on each route; and each target.
+    """
     if target.through:
         yield (case.operation, "through")
         return
@@ -72,7 +78,7 @@ def _features(target: Target, case: Key) -> Iterator[tuple[str, ...]]:
     for axis, value in case.axes:
         yield (case.operation, axis, value)
     (_, component), *_ = case.axes
-    # What a program does with matrices, it does alike with all types.
+    # Programs treat all types alike, so the type is ignored.
     yield (case.operation, target.route, component if case.operation not in programs.FORMS else "")
     if case.operation in ("load", "store"):
         yield (target.route, *case.on("layout", "space"))

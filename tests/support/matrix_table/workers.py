@@ -1,4 +1,4 @@
-"""Processes that run batches of rows, since a device's compiler can crash or hang; what does is halved."""
+"""Child processes that run batches of rows: if a device's compiler crashes or hangs, the batch is halved."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .execution import Finding, Runner
 from .rows import Row
 from .table import all_rows
 
-# Seconds for a batch, which takes some.
+# The limit in seconds for a batch, which usually takes a few.
 LIMIT = 240.0
 BATCH = 40
-# Seconds for a process to end.
+# The limit in seconds for a process to end.
 GRACE = 5.0
 
 
@@ -36,7 +36,7 @@ def _serve(pipe: Connection, seed: int) -> None:
 
 
 class Worker:
-    """A process, started when it is first needed and again after a crash."""
+    """A child process, started at its first use, and again after a crash."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -67,7 +67,7 @@ class Worker:
         return self._pipe
 
     def close(self) -> None:
-        """Lets the process end by itself."""
+        """Let the process end; kill it after `GRACE` seconds."""
         if self._process is not None and self._pipe is not None:
             with suppress(OSError):
                 self._pipe.send(None)
@@ -96,18 +96,18 @@ def batches(pairs: Sequence[tuple[Target, Row]]) -> list[Batch]:
         for target, names in by_target.items()
         for start in range(0, len(names), BATCH)
     ]
-    # The slow ones first, so that the processes end together.
+    # Run the slow ones first, so that all processes end at about the same time.
     return sorted(found, key=lambda batch: -batch.target.sub_group_size)
 
 
 def part(work: tuple[int, Batch]) -> list[Finding]:
-    """A batch, on a worker of a cluster."""
+    """Run a batch on a cluster worker."""
     seed, batch = work
     return run_all([batch], 1, seed)
 
 
 def run_on_cluster(cluster: str, work: Sequence[Batch], seed: int) -> list[Finding]:
-    """As `run_all`, on a cluster's workers."""
+    """Run the batches on a cluster's workers, like `run_all`."""
     found: list[Finding] = []
     units = [(seed, batch) for batch in work]
     for batch, result in zip(work, spread(cluster, part, units, lambda line: None), strict=True):

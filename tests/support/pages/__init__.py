@@ -1,1 +1,1 @@
-"""The pages of docs/ that are made from tables and from what the compiler says: `tools/pages NAME` prints one."""
+"""The pages of docs/ that are generated from tables and from the compiler's output: `tools/pages NAME` prints one."""

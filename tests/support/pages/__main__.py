@@ -1,4 +1,4 @@
-"""`tools/pages NAME > docs/NAME.md`; without a name, all of them are written to where they belong."""
+"""`tools/pages NAME > docs/NAME.md`; without a name, all generated pages are written to docs/."""
 
 from __future__ import annotations
 

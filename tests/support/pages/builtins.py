@@ -23,7 +23,7 @@ _DOCUMENTED = {name: row.signature for name, row in (matrix.BUILTINS | matrix_ty
 
 
 def document() -> str:
-    """Markdown: what the letters mean, then a table for each family."""
+    """Return the page as Markdown: the meaning of the letters, then a table for each family."""
     lines = [_HEAD, *_sets()]
     for family in FAMILIES:
         lines += ["", f"## {(family.__doc__ or '').splitlines()[0].rstrip('.')}", ""]
@@ -42,7 +42,7 @@ def _sets() -> list[str]:
 
 
 def _shape(row: Builtin) -> tuple[object, ...]:
-    """Neighbours that differ in their name only share a line."""
+    """Return the key by which neighbouring rows that differ only in their names share a line."""
     own = (row.name,) if row.name in _DOCUMENTED else ()
     return (*(s.replace(f" {row.name}(", " NAME(") for s in row.signatures), row.section, row.status, own)
 

@@ -25,7 +25,7 @@ caret the text that would mend it, where there is one. All errors of a file are 
 
 
 def findings(row: ErrorCode, before: str = "") -> tuple[list[Diagnostic], str]:
-    """What the compiler finds in a row's example, down to LLVM IR; and how it shows that."""
+    """Return the diagnostics of a row's example, compiled down to LLVM IR, and their text."""
     with TemporaryDirectory() as folder:
         for name, text in row.files:
             (Path(folder) / name).write_text(text, encoding="utf-8")
@@ -44,7 +44,7 @@ def _compiled(source: str | bytes, options: list[str]) -> tuple[list[Diagnostic]
 
 
 def document() -> str:
-    """Markdown: an index, then each row with its example and what is said to it."""
+    """Return the page as Markdown: an index, then each row with its example and the diagnostics."""
     lines = [_HEAD]
     for title, before, rows in FAMILIES:
         lines += [f"## {title}", ""]

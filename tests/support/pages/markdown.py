@@ -1,4 +1,4 @@
-"""Parts of the pages in docs/ that tests look at: fenced blocks, headings, links, tables."""
+"""Parts of the pages in docs/ that tests check: fenced blocks, headings, links, tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block, and the heading that it stands under."""
+    """A fenced block, and the heading above it."""
 
     heading: str
     language: str
@@ -31,13 +31,13 @@ def blocks(page: str, language: str) -> Iterator[Block]:
 
 
 def anchors(page: str) -> set[str]:
-    """The names by which links reach headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub makes them."""
     names = (m[1].lower() for m in _HEADING.finditer(_without_blocks(page)))
     return {re.sub(r"[^\w\- ]", "", name).replace(" ", "-") for name in names}
 
 
 def broken_links(path: Path) -> list[str]:
-    """The links of a page to files or headings that there are not."""
+    """Return the links of a page to files or headings that do not exist."""
     broken = []
     for link in _LINK.findall(_without_blocks(path.read_text(encoding="utf-8"))):
         if "://" in link:
@@ -50,7 +50,7 @@ def broken_links(path: Path) -> list[str]:
 
 
 def rows(page: str) -> Iterator[list[str]]:
-    """The cells of the rows of all tables, without heads."""
+    """Yield the cells of each row of all tables, without the table heads."""
     lines = page.split("\n")
     for before, line in itertools.pairwise(lines):
         if line.startswith("|") and before.startswith("|") and not re.fullmatch(r"[|\s:-]+", line):
@@ -58,7 +58,7 @@ def rows(page: str) -> Iterator[list[str]]:
 
 
 def codes(text: str) -> list[str]:
-    """What stands in backquotes."""
+    """Return the texts in backquotes."""
     return _CODE.findall(_without_blocks(text))
 
 

@@ -1,6 +1,6 @@
-"""Prints docs/operations.md: what each operation on matrices becomes, on every route, for every component type.
+"""The generator of docs/operations.md: the implementation of each operation on matrices, by route and component type.
 
-Native modules are compiled and looked at; for the lowerings the library is asked which functions it has.
+Native modules are compiled and examined. For the lowerings, the library's functions are listed.
 """
 
 from __future__ import annotations
@@ -45,19 +45,23 @@ over the lanes.
 
 """
 
-# An emulated route does as its own.
+# An emulated route has the same operations as the route that it emulates.
 ROUTES = [name for name in STRATEGIES if ":" not in name and "@" not in name]
-# Signed stands for unsigned, too.
+# Signed types represent unsigned ones, too.
 COMPONENTS = tuple(row for row in COMPONENT_TYPES.values() if row.signed or not row.is_integer)
-# What a multiply-add of these adds up in.
+# component type -> accumulator type of a multiply-add
 SUMS = {"s8": "s32", "s16": "s32", "f16": "f32", **{row.name: "f32" for row in SMALL_FLOATS}}
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A row. `code` is OpenCL C on the matrices a, b, c (of their uses), h (a quarter of c), the scalar s, the pointers
-    p and own and the functions of `source`; `instance` the library's function for a component type, if it is one's
-    call. `integers`: it is for those only."""
+    """A row of the page.
+
+    code: OpenCL C on the matrices a, b, c (of these uses), h (a quarter of c), the scalar s, the pointers p and own,
+    and the functions of `source`.
+    instance: a function from the component type to the library function, if the operation is one call.
+    integers: whether the operation exists for integers only.
+    """
 
     title: str
     code: str
@@ -98,7 +102,7 @@ def _multiply(saturating: bool) -> Callable[[ComponentType], lowering.Instance]:
 
 
 def _other(t: ComponentType) -> ComponentType:
-    """Another type of the same class."""
+    """Return another component type of the same class."""
     return COMPONENT_TYPES[
         ("s16" if t.name == "s32" else "s32") if t.is_integer else "f32" if t.name != "f32" else "f16"
     ]
@@ -166,7 +170,7 @@ _UNTOLD = (
     *("OpLoad", "OpStore", "OpPhi", "OpVariable", "OpUndef", "OpCopyObject"),
     *("OpFunction", "OpFunctionCall", "OpFunctionParameter"),
 )
-# Instructions whose operands are all ids.
+# Instructions all of whose operands are ids.
 _OF_ADDRESSES = (
     *("OpAccessChain", "OpInBoundsAccessChain", "OpPtrAccessChain", "OpInBoundsPtrAccessChain"),
     *("OpFunctionCall", "OpBitcast"),
@@ -175,7 +179,7 @@ _MEMORY = ("OpCooperativeMatrixLoadKHR", "OpCooperativeMatrixStoreKHR")
 
 
 def source(component: ComponentType) -> str:
-    """A kernel for each operation. What it works on is loaded first, and stored at last."""
+    """Return a source with a kernel for each operation, which loads the operands first, and stores the results."""
     names = {"A": component, "B": component, "C": component, "X": _sum(component), "O": _other(component)}
     types = [*names.items(), ("U", COMPONENT_TYPES["u8"])]
     lines = [
@@ -212,7 +216,7 @@ def source(component: ComponentType) -> str:
 
 
 def native(profile: str, component: ComponentType) -> dict[str, str]:
-    """How each operation is done there, by its title."""
+    """Return title -> implementation of each operation on the native route with a profile."""
     options = ["-w", "--no-validate", "--native-profile", profile, "--spirv-version", "1.4"]
     rows = {row.code: row for row in OPERATIONS if component.is_integer or not row.integers}
     binary, refused = b"", {}
@@ -258,7 +262,7 @@ def _functions(module: Module) -> Iterator[tuple[int, list[Instruction]]]:
 
 
 def _closure(functions: Mapping[int, list[Instruction]], start: int) -> list[Instruction]:
-    """The instructions of a function and of those that it calls."""
+    """Return the instructions of a function and of its callees."""
     found: dict[int, list[Instruction]] = {}
     work = [start]
     while work:
@@ -272,7 +276,10 @@ def _closure(functions: Mapping[int, list[Instruction]], start: int) -> list[Ins
 def _how(
     row: Operation, body: list[Instruction], types: set[int | None], local: set[int | None], base: list[str]
 ) -> str:
-    """`base` are the accesses of the first kernel, whose operation is a load."""
+    """Return the implementation of an operation, given its kernel's instructions.
+
+    `base` are the loads and stores of the first kernel, whose operation is a load.
+    """
     told: dict[str, None] = {}
     memory = [item.name for item in body if item.name in _MEMORY]
     for name in _MEMORY:
@@ -315,7 +322,7 @@ def lowered(route: str, row: Operation, component: ComponentType) -> str:
 
 
 def cell(found: Mapping[str, str]) -> str:
-    """Component types by how an operation is done for them: the most frequent way needs no names."""
+    """Return a table cell: component types by implementation; the most frequent one is written without names."""
     ways: dict[str, list[str]] = {}
     for component, how in found.items():
         ways.setdefault(how, []).append(component)
@@ -327,7 +334,7 @@ def cell(found: Mapping[str, str]) -> str:
 
 
 def document() -> str:
-    """The page, as Markdown."""
+    """Return the page as Markdown."""
     modules = {profile: {t.name: native(profile, t) for t in COMPONENTS} for profile in NATIVE_PROFILES}
     heads = [*(f"native, `{profile}`" for profile in NATIVE_PROFILES), *(f"`{route}`" for route in ROUTES)]
     lines = [f"| operation | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]

@@ -22,14 +22,14 @@ options win. In a source, `#pragma clang diagnostic push`, `pop`, `ignored "-W<n
 
 
 def document() -> str:
-    """The table as Markdown."""
+    """Return the table of warnings as Markdown."""
     return _HEAD + "".join(
         f"| `{row.name}` | {'yes' if row.on else ''} | {_groups(row)} | {_cell(row.meaning)} |\n" for row in WARNINGS
     )
 
 
 def _cell(text: str) -> str:
-    # A bar ends a cell, in code too.
+    # A bar would end the cell, also inside code.
     return text.replace("|", "\\|")
 
 

@@ -1,1 +1,1 @@
-"""Random programs with Clang's matrix types, and what numpy says of them. `python -m random_matrices` compares many."""
+"""Random programs with Clang's matrix types, and their results in numpy; `python -m random_matrices` compares many."""

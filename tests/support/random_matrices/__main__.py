@@ -1,4 +1,4 @@
-"""`python -m random_matrices`: random kernels with matrix types against numpy. See tools/matrix-types."""
+"""`python -m random_matrices`: compare random kernels with matrix types with numpy. See tools/matrix-types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .programs import program
 
 
 def main() -> int:
-    """The exit status: 1 where anything differs, crashes, hangs or is refused."""
+    """Return the exit status: 1 if anything differs, crashes, hangs or is rejected."""
     options = _options()
     if options.check:
         wrong = check(options.check)

@@ -1,4 +1,4 @@
-"""Many random kernels, in processes of their own that may crash or hang, and what came of them."""
+"""A campaign: many random kernels, in child processes that may crash or hang, and its report."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from spread import parts, reason, spread
 from .kernels import Features
 from .programs import ROUTES, program
 
-# Kernels in one program: every fault of one makes all of them suspects.
+# The number of kernels in a program: if one has a fault, all of them are suspects.
 BATCH = 25
-# Kernels of a part for a worker of a cluster.
+# The number of kernels of one unit for a cluster worker.
 PART = 2 * BATCH
 TIMEOUT_S = 300
-# Of every so many batches one has large matrices, a few.
+# One batch in `_LARGE_EVERY` has large matrices, in `_LARGE_BATCH` kernels.
 _LARGE_EVERY, _LARGE_BATCH = 10, 4
-# Registers that the cost model may be told of, and whether anything is optimised.
+# Options: the registers of the cost model, and the optimization level.
 _OPTIONS = (
     ["--matrix-registers", "256x16"],
     ["--matrix-registers", "128x16"],
@@ -32,13 +32,13 @@ _OPTIONS = (
 )
 
 
-# Half the time would go into the device's vectorizer, which has nothing to do where one work-item runs.
+# The device's vectorizer would take half of the time, without effect for a single work-item.
 _ENVIRONMENT = {"CL_CONFIG_CPU_VECTORIZER_MODE": "1"}
 
 
 @dataclass
 class Report:
-    """`failures`: what was wrong, by seed."""
+    """The result of a campaign; `failures` are descriptions by seed."""
 
     kernels: int = 0
     failures: dict[int, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Report:
 
 
 def features(seed: int) -> Features:
-    """What the kernel of a seed may use."""
+    """Return the features that the kernel of a seed may use."""
     return Features(most=64 * 64) if (seed // BATCH) % _LARGE_EVERY == _LARGE_EVERY - 1 else Features()
 
 
@@ -66,12 +66,12 @@ def run(seeds: Sequence[int], jobs: int, say: Callable[[str], None]) -> Report:
 
 
 def part(seeds: Sequence[int]) -> Report:
-    """A part of a campaign, on a worker of a cluster."""
+    """Run a part of a campaign on a cluster worker."""
     return run(seeds, 1, lambda line: None)
 
 
 def run_on_cluster(cluster: str, seeds: Sequence[int], say: Callable[[str], None]) -> Report:
-    """As `run`, on a cluster's workers."""
+    """Compare the kernels on a cluster's workers, like `run`."""
     whole, start = Report(), time.monotonic()
     chunks = parts(seeds, PART)
     for chunk, result in zip(chunks, spread(cluster, part, chunks, say), strict=True):
@@ -94,7 +94,7 @@ def _batches(seeds: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _checked(batch: list[int]) -> tuple[list[int], str]:
-    """What is wrong with the kernels of the seeds, by a process of their own; empty where nothing is."""
+    """Describe the fault of the seeds' kernels, compared in a child process; "" if there is none."""
     command = [sys.executable, "-m", "random_matrices", "--check", *map(str, batch)]
     try:
         done = subprocess.run(
@@ -108,7 +108,7 @@ def _checked(batch: list[int]) -> tuple[list[int], str]:
 
 
 def check(seeds: Sequence[int]) -> str:
-    """Compares the kernels of the seeds, all in one program, on every route."""
+    """Compare the kernels of the seeds, all in one program, on every route."""
     from opencl_devices import full_device
 
     device = full_device()

@@ -1,4 +1,4 @@
-"""Random expressions: their text, and their value as numpy calculates it."""
+"""Random expressions: their text, and their value, computed by numpy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Value:
 
 
 def literal(element: str, value: Array) -> str:
-    """A constant of the type; `value` is small, and no NaN."""
+    """Return a constant of the type; `value` is small, and not a NaN."""
     number = value.item()
     if value.dtype.kind == "f":
         text = f"{float(number)!r}{_SUFFIXES[element]}"
@@ -38,7 +38,7 @@ def literal(element: str, value: Array) -> str:
 
 
 def random_values(random: Random, element: str, shape: tuple[int, ...]) -> Array:
-    """Small numbers mostly; now and then all bits of integers, and of floats both zeros, infinities and NaN."""
+    """Return mostly small numbers, sometimes integers of all bits, and floats with both zeros, infinities and NaN."""
     wild = random.random() < 0.2
     generator = np.random.default_rng(random.getrandbits(32))
     dtype = np.dtype(ELEMENTS[element])
@@ -55,7 +55,7 @@ def random_values(random: Random, element: str, shape: tuple[int, ...]) -> Array
 
 
 class Expressions:
-    """Makes them for one kernel. Every maker gives None where it has nothing of the kind that is wanted."""
+    """A maker of expressions for one kernel; makers return None if they have no expression of the requested kind."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -199,7 +199,7 @@ class Expressions:
     # --- scalars ---------------------------------------------------------------------------------
 
     def scalar(self, element: str, depth: int) -> Value:
-        """A scalar of any type; the value is what it is as an element of the matrix."""
+        """Return a scalar of any type; its value is the one after conversion to the element type."""
         while True:
             own = element if self.random.random() < 0.7 else self.kernel.element()
             found = self._read(own, depth) if self.random.random() < 0.5 else self._constant(own)

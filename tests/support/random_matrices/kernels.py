@@ -1,4 +1,4 @@
-"""Random kernels: declarations, statements, buffers, and what these hold in the end."""
+"""Random kernels: declarations, statements, buffers, and the buffers' expected contents."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .expressions import VECTORS, Expressions, random_values
 from .kinds import Kind, Memory, Place, submatrix
 from .meaning import ELEMENTS, Array, elementwise, product
 
-# Rows and columns: small ones more often, which compilers take less time for.
+# Numbers of rows and columns: small ones are more frequent, since they compile faster.
 _EXTENTS = range(1, 18)
 _WEIGHTS = (6, 6, 6, 12, 4, 2, 2, 4, 2, 1, 1, 1, 1, 1, 1, 2, 2)
 _LARGE_EXTENTS = (64, 64, 33, 17, 9, 5, 1)
 _SMALL_MOST = 17 * 17
-# Elements of an object in local memory, of which there may be several.
+# The largest number of elements of an object in local memory, where several may be declared.
 _LOCAL_MOST = 1024
 
 
@@ -32,18 +32,18 @@ class Argument:
 
 @dataclass(frozen=True)
 class Features:
-    """What programs may use: element types, and the greatest number of elements of a matrix."""
+    """The features that programs may use: element types, and the largest number of elements of a matrix."""
 
     elements: tuple[str, ...] = tuple(ELEMENTS)
     most: int = _SMALL_MOST
 
 
 class Kernel:
-    """One random kernel of the name `name`. `before` are the functions that stand before it."""
+    """A random kernel named `name`; `before` are the functions that precede it."""
 
     def __init__(self, random: Random, name: str, features: Features, functions: dict[str, str] | None = None) -> None:
         self.random, self.name, self.features = random, name, features
-        # Where the loop's condition and the indices come from.
+        # Arguments for the loops' conditions and for indices.
         self.arguments = [Argument("const int n", number=1), Argument("const int zero")]
         self.kinds: dict[Kind, None] = {}
         self.functions: dict[str, str] = {} if functions is None else functions
@@ -67,7 +67,7 @@ class Kernel:
         return self.random.choices(_EXTENTS, _WEIGHTS, k=count)
 
     def seen(self, kind: Kind) -> Kind:
-        """A type that the program names."""
+        """Record a type that the program names, and return it."""
         self.kinds.setdefault(kind)
         return kind
 
@@ -89,18 +89,18 @@ class Kernel:
         return self.seen(Kind(self.element(), rows, columns, self.random.random() < 0.25, padding))
 
     def extent(self, kind: Kind) -> int:
-        """Of a matrix that is multiplied to such a kind."""
+        """Return the other extent of a matrix that is multiplied with a matrix of this type."""
         found = self.random.choice([*self.own, self.random.choice(self.own), *self._extents(1)])
         return found if found * max(kind.shape) <= self.features.most else 1
 
     def index(self, at: int) -> str:
-        """A number, known to compilers or not."""
+        """Return an expression for an index, constant or only known at run time."""
         return self.random.choice([str(at), str(at), f"{at} * n", f"zero + {at}", f"(uchar)({at} + zero)"])
 
     def function(self, name: str, text: str) -> None:
         self.functions.setdefault(name, text)
 
-    # --- where matrices lie ----------------------------------------------------------------------
+    # --- objects that contain matrices --------------------------------------------------------------
 
     def place(self, kind: Kind, writable: bool = False) -> Place:
         found = [p for p in self.places if p.kind == kind and (p.writable or not writable)]
@@ -123,11 +123,11 @@ class Kernel:
         return place if place.writable or not writable else self.variable(kind)
 
     def unused(self, letter: str) -> str:
-        """A name."""
+        """Return an unused name."""
         return f"{letter}{len(self.arguments) + len(self.declarations)}"
 
     def _buffer(self, kind: Kind) -> Place:
-        """A matrix of several that a kernel's parameter points to."""
+        """Return one of the matrices in a new buffer of the kernel."""
         name, count = self.unused("g"), self.random.randrange(1, 4)
         data = random_values(self.random, kind.element, (count * kind.storage,))
         memory = Memory.holding(kind.element, data)
@@ -139,7 +139,7 @@ class Kernel:
         return self.places[-1]
 
     def _declared(self, text: str, kind: Kind, places: Sequence[str], writable: bool = True) -> Place:
-        """Objects of the kernel's own, which start as what some buffers hold."""
+        """Declare an object, initialize its matrices from new buffers, and return the last of them."""
         self.declarations.append(text)
         for place in places:
             made = Place(place, kind, Memory.of(kind.element, kind.storage), 0, writable)
@@ -169,7 +169,7 @@ class Kernel:
         return self._declared(f"local {kind.name} {name};", kind, [name])
 
     def _pointed_to(self, kind: Kind) -> Place:
-        """By another name, what is another place already."""
+        """Return an existing object under another name, by a pointer."""
         found = [p for p in self.places if p.kind == kind and p.writable and p.text[0] in "va"]
         if not found:
             return self.variable(kind)
@@ -179,8 +179,10 @@ class Kernel:
         return self.places[-1]
 
     def memory(self, kind: Kind, writable: bool = False) -> tuple[Memory, int, int, str]:
-        """Memory of elements that such a matrix lies in: which, where, the stride, and the arguments of a load (of a
-        store: without the shape)."""
+        """Return memory that has room for a matrix, for loads and stores by builtins.
+
+        The result is the memory, the offset, the stride, and the arguments of a load (without the shape: of a store).
+        """
         least, lines = (kind.columns, kind.rows) if kind.row_major else (kind.rows, kind.columns)
         stride, offset = least + self.random.choice([0, 0, 1, 4]), self.random.randrange(3)
         size = offset + stride * lines
@@ -210,7 +212,7 @@ class Kernel:
 
 @dataclass
 class Statements:
-    """Adds to one kernel."""
+    """A maker of statements that adds them to one kernel."""
 
     kernel: Kernel
     depth: int = field(default=3)
@@ -246,7 +248,7 @@ class Statements:
         first = self._target()
         second = self.kernel.place(first.kind, writable=True)
         if first.memory is second.memory:
-            # Intel's compiler copies a record in local memory to itself wrongly where it optimises nothing.
+            # Without optimization, Intel's compiler miscompiles the copy of a structure in local memory to itself.
             return self._assign()
         text, value = self._value(first.kind)
         self._line(f"{first.text} = {second.text} = {text};")
@@ -258,7 +260,7 @@ class Statements:
         kind = kernel.any_kind()
         text, value = self._value(kind)
         name, word = kernel.unused("c"), self.random.choice(["const ", ""])
-        # A number of its own: declarations stand at the beginning, this one does not.
+        # Reserve a number for the name: this declaration is not among those at the beginning.
         kernel.declarations.append(f"// {name}")
         self._line(f"{word}{kind.name} {name} = {text};")
         place = Place(name, kind, Memory.of(kind.element, kind.storage), 0, not word)
@@ -293,7 +295,7 @@ class Statements:
             self._line(f"{name}{op};")
             new = elementwise(op[0], old, np.ones(1, old.dtype))
         else:
-            # C computes in what is common to both: the same type here.
+            # C computes in the common type of both operands, so use the element type.
             scalar = self.kernel.expressions.scalar(element, 1)
             self._line(f"{name} {op}= ({element}){scalar.text};")
             new = elementwise(op, old, scalar.value[None]) if op else scalar.value
@@ -301,7 +303,7 @@ class Statements:
         target.store(value)
 
     def _store(self) -> None:
-        """To memory that the stored value may have come from."""
+        """Write a store by the builtin, sometimes to memory from which the value was loaded."""
         kind = replace(self.kernel.any_kind(), padding=0)
         text, value = self._value(kind)
         layout = replace(kind, row_major=self.random.random() < 0.5)
@@ -321,7 +323,7 @@ class Statements:
             target.store(elementwise("+", product(target.value, other.value), same.value))
 
     def _through_function(self) -> None:
-        """A function that stores through pointers, which may lead to the same object."""
+        """Write a call of a function that stores through pointers, which may point to the same object."""
         kernel, kind = self.kernel, self._target().kind
         found = [p for p in kernel.places if p.kind == kind and p.writable and p.text[0] in "va"] or [
             kernel.variable(kind)
@@ -335,7 +337,7 @@ class Statements:
         out.store(elementwise("+", given.value, elementwise("*", out.value, two)))
 
     def give_all(self) -> None:
-        """Every object of the kernel's own goes to a buffer, in one of the ways that there are."""
+        """Store every object of the kernel to a buffer, in one of several ways."""
         for place in [p for p in self.kernel.places if p.text[0] not in "g(p"]:
             kind, kernel = place.kind, self.kernel
             name = kernel.unused("o")

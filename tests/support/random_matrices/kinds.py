@@ -1,4 +1,4 @@
-"""Matrix types, and where matrices lie."""
+"""Matrix types, and objects that contain matrices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .meaning import ELEMENTS, Array
 
 @dataclass(frozen=True)
 class Kind:
-    """A matrix type; `padding` unused elements are behind each column, or behind each row where it is `row_major`."""
+    """A matrix type; `padding` unused elements follow each column, or each row if it is `row_major`."""
 
     element: str
     rows: int
@@ -44,11 +44,11 @@ class Kind:
 
     @property
     def storage(self) -> int:
-        """Elements that an object takes."""
+        """The number of elements of an object."""
         return self.stride * (self.rows if self.row_major else self.columns)
 
     def places(self) -> Array:
-        """Where each element lies in an object."""
+        """Return the index of each element in an object."""
         return submatrix(self.rows, self.columns, self.stride, self.row_major)
 
 
@@ -59,8 +59,12 @@ def submatrix(rows: int, columns: int, stride: int, row_major: bool) -> Array:
 
 @dataclass(eq=False)
 class Memory:
-    """Elements of one type in a row: as they are at this point of the program, and at its `start`. What is not `known`
-    may be anything: the padding of a matrix, say."""
+    """A sequence of elements of one type.
+
+    data: the values at this point of the program.
+    known: a mask of the defined values; others, such as the padding of a matrix, are arbitrary.
+    start: the values before the kernel runs.
+    """
 
     element: str
     data: Array
@@ -79,7 +83,7 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A matrix object that `text` names, in `memory` from `offset` on."""
+    """A matrix object, named by the expression `text`, in `memory` from the index `offset` on."""
 
     text: str
     kind: Kind

@@ -1,6 +1,6 @@
-"""What operations of matrix types mean, from Clang's specification: each is an expansion into those of elements.
+"""The semantics of operations on matrix types in numpy, from Clang's specification, which expands them to elements.
 
-Nothing is contracted. Integers are modulo 2^bits, as the elements of a char matrix are after each conversion back.
+Nothing is contracted. Integers wrap modulo 2^bits, like the elements of a char matrix after the conversion back.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def elementwise(op: str, a: Array, b: Array) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """Elt = 0; Elt += a[r][k] * b[k][c] for each k in order."""
+    """Return the matrix product: Elt = 0; Elt += a[r][k] * b[k][c] for each k in order."""
     result = np.zeros((a.shape[0], b.shape[1]), a.dtype)
     for k in range(a.shape[1]):
         result = elementwise("+", result, elementwise("*", a[:, k, None], b[None, k, :]))
@@ -36,7 +36,7 @@ def product(a: Array, b: Array) -> Array:
 
 
 def fits(values: Array, element: str) -> bool:
-    """Whether C defines the conversion: a float that an integer cannot hold has no meaning there."""
+    """Return whether C defines the conversion; a float outside of the integer type's range is undefined."""
     target = np.dtype(ELEMENTS[element])
     if values.dtype.kind != "f" or target.kind == "f":
         return True
@@ -46,12 +46,13 @@ def fits(values: Array, element: str) -> bool:
 
 
 def converted(values: Array, element: str) -> Array:
-    """As a cast of each; rounds to the nearest, and once."""
+    """Return each element converted by a cast, rounded once to the nearest."""
     target = np.dtype(ELEMENTS[element])
     with np.errstate(all="ignore"):
         if values.dtype.kind == "f" and target.kind != "f":
             values = np.trunc(values.astype(np.float64))
         elif target == np.float16 and values.dtype.kind != "f":
-            # Integers of 64 bits that a double rounds are infinite as halves.
+            # As halves, integers of 64 bits that are rounded to double are infinite, so double rounding does not
+            # matter.
             values = values.astype(np.float64)
         return values.astype(target)

@@ -1,4 +1,4 @@
-"""Programs of several random kernels, and how they are run and judged."""
+"""Programs of several random kernels, their execution and comparison."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Program:
         return [Launch(kernel.name, [_host(a) for a in kernel.arguments]) for kernel in self.kernels]
 
     def differences(self, found: Sequence[dict[int, Array]]) -> list[str]:
-        """What the kernels left that numpy does not say."""
+        """Describe the differences between the kernels' buffers and numpy's results."""
         wrong = []
         for kernel, buffers in zip(self.kernels, found, strict=True):
             for number, argument in enumerate(kernel.arguments):
@@ -67,7 +67,7 @@ def by_opencl_c(device: DeviceInfo, made: Program, *options: str) -> list[str]:
 
 
 def by_llvm_ir(device: DeviceInfo, made: Program, *options: str) -> list[str]:
-    """By way of vectors and llvm.matrix.*."""
+    """Run the program by way of LLVM IR with vectors and llvm.matrix.* intrinsics."""
     text = coopmat.compile(made.text, ["--dialect", "llvm", *options], name="matrices.cl").llvm_ir
     module = coopmat.compile(text, ["--no-validate", *options], name="matrices.ll", language="ir")
     return made.differences(execute(device, module.spirv, made.launches()))

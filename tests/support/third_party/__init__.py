@@ -1,6 +1,6 @@
-"""Modules as other front ends might make them, each from a seed, with what they must compute.
+"""Modules such as other front ends make, one for each seed, with their expected results.
 
-`assembled` writes SPIR-V assembly with everything that modules may hold matrices in; `from_ir` takes LLVM IR in other
-dialects, optimised by LLVM; `optimised` puts the first through spirv-opt. `execution` lowers and runs them.
-`tools/spirv-third-party` runs the whole set.
+`assembled` writes SPIR-V assembly in which matrices occur in every allowed form. `from_ir` makes modules from LLVM IR
+in other dialects, optimized by LLVM. `optimised` runs spirv-opt on assembled modules. `execution` lowers and runs them.
+`tools/spirv-third-party` runs all.
 """

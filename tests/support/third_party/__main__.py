@@ -1,6 +1,7 @@
-"""Lowers modules of other front ends, validates and runs them; status 1 where one is refused, invalid or wrong.
+"""Lower modules of other front ends, validate and run them.
 
 Usage: tools/spirv-third-party [--count N] [--seed S] [--first N] [--jobs N] [--keep DIR]
+The exit status is 1 if a module is rejected, invalid or wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .cases import COUNT
 from .execution import ROUTES
 from .workers import run_chunk
 
-# Modules that a process runs one after the other.
+# The number of modules that a process runs one after the other.
 _CHUNK = 10
 
 

@@ -1,4 +1,4 @@
-"""Random modules in assembly: what other front ends may do with matrices, in one kernel."""
+"""Random modules in assembly, with one kernel that uses matrices as other front ends may."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPERANDS = {
 
 
 class Program:
-    """One module from a seed. `features` are the makers that it was made by."""
+    """A module of a seed; `features` are the names of the makers that were used."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ class Program:
         return MatrixType(component, rows, columns, use)
 
     def new(self, matrix: MatrixType) -> Value:
-        """Not from another: loaded, constant or filled."""
+        """Return a new value: loaded, constant or filled."""
         asm, component = self.asm, matrix.component
         number = int(self.rng.integers(0 if not component.signed else -3, 4))
         filled = np.full((matrix.rows, matrix.columns), from_integers(component, np.array(number)))
@@ -91,14 +91,14 @@ class Program:
         return self.memory.loaded(matrix, small(component, (matrix.rows, matrix.columns), self.rng))
 
     def other(self, value: Value) -> Value:
-        """Another of the same type."""
+        """Return another value of the same type."""
         same = [v for v in self.values if v.matrix == value.matrix and v is not value]
         if same and self.rng.random() < 0.5:
             return same[int(self.rng.integers(len(same)))]
         return self.new(value.matrix)
 
     def plus(self, x: Value, y: Value) -> Value:
-        """The sum, or of bfloat16, which has none, the second."""
+        """Return the sum; for small floats, which have no sum, the second operand."""
         component = x.matrix.component
         if component.is_bits:
             return Value(self.asm.emit("OpCopyObject", self.asm.matrix(y.matrix), y.id), y.matrix, y.of)
@@ -108,7 +108,7 @@ class Program:
 
 
 class _Specialised(Assembly):
-    """Shapes, layouts and strides are specialisation constants, or computed from some."""
+    """An assembly whose shapes, layouts and strides are specialization constants, or computed from some."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class _Specialised(Assembly):
                 result = self.once(f"OpSpecConstantOp {kind} UDiv {base} {self.number(2)}")
         text = f"OpSpecConstant {kind} {given} ;{number}"
         self.globals = {**dict.fromkeys([text], base), **self.globals}
-        # Before what is made of it, and behind its type.
+        # Insert the constant before its uses and after its type.
         type_text = "OpTypeInt 32 0"
         self.globals = {type_text: self.globals.pop(type_text), **self.globals}
         self.decorations.append(f"OpDecorate {base} SpecId {number}")
@@ -161,7 +161,7 @@ def operator(p: Program, x: Value) -> Value | None:
 
 
 def quotient(p: Program, x: Value) -> Value | None:
-    """Of integers, by what is not zero."""
+    """Return a quotient of integers, by a nonzero divisor."""
     component = x.matrix.component
     if not component.is_integer:
         return None
@@ -202,7 +202,7 @@ def _conversion(source: ComponentType, to: ComponentType) -> str | None:
 
 
 def product(p: Program, x: Value) -> Value | None:
-    """A multiply-add with x, if it is an accumulator of small numbers, or with another."""
+    """Return a multiply-add with x as accumulator, if x is one with small numbers, or with another one."""
     kind = x.matrix.component.kind
     wide = [t for t in COMPONENT_TYPES.values() if t.kind == kind and (not t.is_bits or t in p.components)]
     a, b = (wide[int(p.rng.integers(len(wide)))] for _ in range(2))
@@ -226,7 +226,7 @@ def product(p: Program, x: Value) -> Value | None:
 
 
 def variable(p: Program, x: Value) -> Value:
-    """Through variables, the first of which may have an initialiser, and a copy from one to another."""
+    """Return x passed through variables, with or without an initializer, and a copy between them."""
     asm, kind = p.asm, p.asm.matrix(x.matrix)
     null = asm.once(f"OpConstantNull {kind}") if p.rng.random() < 0.5 else ""
     first, second = asm.variable(kind, null), asm.variable(kind)
@@ -239,7 +239,7 @@ def variable(p: Program, x: Value) -> Value:
 
 
 def array(p: Program, x: Value) -> Value:
-    """In memory, by access chains, and as a value."""
+    """Return x passed through an array, in memory by access chains, and as a value."""
     asm, y = p.asm, p.other(x)
     matrix, kind = asm.matrix(x.matrix), asm.array(asm.matrix(x.matrix), 3)
     pointer = asm.pointer("private", matrix)
@@ -258,7 +258,10 @@ def array(p: Program, x: Value) -> Value:
 
 
 def structure(p: Program, x: Value) -> Value:
-    """{ uint, matrix, matrix[2] } as a value: made, taken apart, put together, zero and undefined."""
+    """Return x passed through values of the structure { uint, matrix, matrix[2] }.
+
+    The values are composed, taken apart, zero and undefined.
+    """
     asm, y = p.asm, p.other(x)
     matrix = asm.matrix(x.matrix)
     pair = asm.array(matrix, 2)
@@ -285,7 +288,7 @@ def structure(p: Program, x: Value) -> Value:
 
 
 def constant_aggregate(p: Program, x: Value) -> Value:
-    """A constant array of constant matrices."""
+    """Return an item of a constant array of constant matrices."""
     asm, component = p.asm, x.matrix.component
     matrix = asm.matrix(x.matrix)
     parts = [asm.once(f"OpConstantComposite {matrix} {asm.value(component, n)}") for n in (1, 2)]
@@ -299,7 +302,7 @@ def constant_aggregate(p: Program, x: Value) -> Value:
 
 
 def function(p: Program, x: Value) -> Value:
-    """f(m, pointer) adds, stores and returns; it is called twice, and calls another."""
+    """Return the result of f(m, pointer), which adds and stores; it is called twice, and calls another function."""
     asm, kind = p.asm, p.asm.matrix(x.matrix)
     pointer, name = asm.pointer("private", kind), asm.fresh("f")
     outer, asm.body = asm.body, Body(f"{name}_entry")
@@ -335,7 +338,7 @@ def function(p: Program, x: Value) -> Value:
 
 
 def loop(p: Program, x: Value) -> Value:
-    """Two phis that change places, one of which grows."""
+    """Return the result of a loop with two phis that exchange their values; one of them grows."""
     asm, y = p.asm, p.other(x)
     kind, uint, count = asm.matrix(x.matrix), asm.integer(), int(p.rng.integers(1, 4))
     head, inside, behind, i, following, first, second = (asm.fresh() for _ in range(7))
@@ -370,7 +373,7 @@ def loop(p: Program, x: Value) -> Value:
 
 
 def branches(p: Program, x: Value) -> Value:
-    """A phi over the cases of a switch, some of which share a block, on a number that is read at run time."""
+    """Return a phi of the cases of a switch on a run-time number; some cases share a block."""
     asm, y = p.asm, p.other(x)
     kind, taken = asm.matrix(x.matrix), int(p.rng.integers(4))
     uint = asm.pointer("global", asm.integer())
@@ -389,7 +392,7 @@ def branches(p: Program, x: Value) -> Value:
 
 
 def diamond(p: Program, x: Value) -> Value:
-    """A phi over the two sides of a branch, of a constant and of what one side computes."""
+    """Return a phi of both sides of a branch: a constant, and a value that one side computes."""
     asm, y = p.asm, p.new(x.matrix)
     kind, taken = asm.matrix(x.matrix), bool(p.rng.integers(2))
     base = p.memory.argument(asm.pointer("global", asm.integer()), Buffer(np.array([taken], np.uint32)))
@@ -406,7 +409,7 @@ def diamond(p: Program, x: Value) -> Value:
 
 
 def components(p: Program, x: Value) -> Value | None:
-    """Each component by its address, as many as there are, plus one."""
+    """Return x plus one, computed component by component through addresses."""
     component = x.matrix.component
     if component.is_bits:
         return None
@@ -431,7 +434,7 @@ def components(p: Program, x: Value) -> Value | None:
 
 
 def parts(p: Program, x: Value) -> Value:
-    """A component taken out and put back, and copies."""
+    """Return x after a component was extracted and inserted again, and copies."""
     asm, kind = p.asm, p.asm.matrix(x.matrix)
     index = int(p.rng.integers(x.matrix.rows))
     component = asm.emit("OpCompositeExtract", asm.scalar(x.matrix.component), x.id, index)
@@ -440,7 +443,7 @@ def parts(p: Program, x: Value) -> Value:
 
 
 def logical_copy(p: Program, x: Value) -> Value:
-    """Between structures that are alike."""
+    """Return x passed through a logical copy between structures of equal members."""
     asm, matrix = p.asm, p.asm.matrix(x.matrix)
     kinds = [asm.once(f"OpTypeStruct {matrix} ;{which} of {matrix}") for which in ("one", "other")]
     first = asm.emit("OpCompositeConstruct", kinds[0], x.id)

@@ -1,4 +1,4 @@
-"""SPIR-V assembly, piece by piece: types and constants once, functions with their variables first."""
+"""A builder of SPIR-V assembly: types and constants are declared once, and functions begin with their variables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STORAGE = {"global": "CrossWorkgroup", "constant": "UniformConstant", "local": "
 
 @dataclass
 class Body:
-    """The code of a function; `block` is the label that the next instruction is under."""
+    """The code of a function; `block` is the label of the current block."""
 
     block: str
     variables: list[str] = field(default_factory=list)
@@ -19,7 +19,7 @@ class Body:
 
 
 class Assembly:
-    """A module with one kernel, `k`, of pointer parameters. Ids are `%` and a word."""
+    """A module with one kernel, `k`, whose parameters are pointers. Ids are `%` and a word."""
 
     def __init__(self) -> None:
         self.capabilities = {"Kernel", "Addresses", "CooperativeMatrixKHR", "Int8", "Int16", "Int64"}
@@ -65,7 +65,7 @@ class Assembly:
         return f"%{word}{self._count}"
 
     def once(self, text: str) -> str:
-        """The id of a type, constant or global variable; what stands behind `;` only tells it from others."""
+        """Return the id of a type, constant or global variable; a comment after `;` distinguishes equal texts."""
         if text not in self.globals:
             self.globals[text] = f"%g{len(self.globals)}"
         return self.globals[text]
@@ -79,7 +79,7 @@ class Assembly:
         self.body.code.append(" ".join(map(str, words)))
 
     def label(self, name: str, terminator: str) -> None:
-        """Ends the block that we are in, and begins another."""
+        """End the current block with `terminator`, and begin another."""
         self.body.code += [terminator, f"{name} = OpLabel"]
         self.body.block = name
 
@@ -114,7 +114,7 @@ class Assembly:
         return scalar if count == 1 else self.once(f"OpTypeVector {scalar} {count}")
 
     def value(self, component: ComponentType, value: int) -> str:
-        """A constant. bf16 as spirv-as takes it: as a number."""
+        """Return a constant; bf16 constants are written as numbers, as spirv-as requires."""
         text = str(value % 2**component.bits) if component.is_integer else str(value)
         return self.once(f"OpConstant {self.scalar(component)} {text}")
 
@@ -133,5 +133,5 @@ class Assembly:
         return self.once(" ".join(["OpTypeCooperativeMatrixKHR", *words]))
 
     def dimension(self, value: int) -> str:
-        """A constant for a number of rows or columns; writers may put specialisation constants here."""
+        """Return a constant for a number of rows or columns; subclasses may return specialization constants."""
         return self.number(value)

@@ -1,4 +1,4 @@
-"""Which modules there are: assembled, through spirv-opt, through LLVM IR."""
+"""The modules of the campaign: assembled, optimized by spirv-opt, or made from LLVM IR."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COUNT = 200
 
 
 def case(number: int, seed: int = 0) -> Case:
-    """Of ten, five are as they were assembled, two went through spirv-opt, three came through LLVM IR."""
+    """Return a module: of ten, five are assembled, two are optimized by spirv-opt, three are made from LLVM IR."""
     place, at = number % 10, number + seed * COUNT
     if place >= 7:
         return from_ir(at)

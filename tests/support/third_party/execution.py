@@ -1,4 +1,4 @@
-"""Lowers modules and runs them on the device; says what is wrong with each."""
+"""Lowering of modules, and their execution on the device; faults of each are reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CAPABILITIES = {6022, 5116, 5118, 5438}
 
 @dataclass
 class Case:
-    """A module with the kernel `kernel`; its arguments; what it was made of."""
+    """A module with the kernel `kernel`, its arguments, and the features that it was made with."""
 
     name: str
     spirv: bytes
@@ -42,7 +42,10 @@ class Runner:
         warnings.simplefilter("ignore", self.cl.CompilerWarning)
 
     def faults(self, case: Case, route: Sequence[str]) -> Iterator[str]:
-        """Nothing for a module that is lowered, validates, has no matrices left, and computes what it must."""
+        """Yield the faults of a module on a route.
+
+        A module must be lowered and valid, have no matrix types left, and compute the expected results.
+        """
         module = coopmat.compile(case.spirv, ["-w", "--matrices", *route], language="spv", name=case.name)
         spirv = module.spirv
         yield from leftovers(spirv)
@@ -51,7 +54,7 @@ class Runner:
         if not info.uses_matrices or size is None:
             yield f"the kernel is described as {info}"
             return
-        # Intel's optimiser makes garbage of negated floats that are read behind a barrier: see docs/backend.md.
+        # Intel's optimizer miscompiles negated floats that are read after a barrier: see docs/backend.md.
         options = ["-cl-opt-disable"] if route[0] == "scratch" else []
         program = self.cl.Program(self.context, spirv).build(options, cache_dir=False)
         flags = self.cl.mem_flags.READ_WRITE | self.cl.mem_flags.COPY_HOST_PTR
@@ -66,7 +69,7 @@ class Runner:
 
 
 def leftovers(spirv: bytes) -> Iterator[str]:
-    """What tells of matrices in a module that should have none."""
+    """Yield the traces of matrices in a module that should have none."""
     for item in Module.parse(spirv).instructions:
         if "CooperativeMatrix" in item.name:
             yield f"{item.name} is left"

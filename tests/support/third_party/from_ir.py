@@ -1,4 +1,4 @@
-"""Modules that come by way of LLVM IR in some dialect, perhaps optimised: kernels of the table of matrix cases."""
+"""Modules made from LLVM IR in some dialect, perhaps optimized: kernels of the table of matrix cases."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from coopmat.foreign.llvm_ir import DIALECTS
 from .execution import Case
 from .memory import Buffer
 
-# What native modules stage in local memory, for subgroups of one size.
+# Operations that native modules stage in local memory, for subgroups of one size only.
 _LEFT_OUT = {"checked", "private", "packed"}
 _NATIVE = Target("native", 16)
 
 
 def from_ir(seed: int) -> Case:
-    """A row of the table, one subgroup's, by seed."""
+    """Return a row of the table for one subgroup, chosen by the seed."""
     rows = [row for row in table.rows_on("native") if row.sub_groups == 1 and not row.parts & _LEFT_OUT]
-    # LLVM has no words for these.
+    # LLVM has no types for these.
     rows = [row for row in rows if not any(t in f"{row.name} {row.keys}" for t in ("e4m3", "e5m2"))]
     rows.sort(key=lambda row: zlib.crc32(row.name.encode()))
     row, dialect, passes = rows[seed % len(rows)], DIALECTS[seed % len(DIALECTS)], ("", "O1", "O2")[seed // 3 % 3]

@@ -1,4 +1,4 @@
-"""Where assembled modules load matrices from and store them to."""
+"""The memory from which assembled modules load matrices, and to which they store them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from .assembly import Assembly
 from .values import Value
 
 PATTERN = 0xA5
-_SEMANTICS = 0x110  # SequentiallyConsistent | WorkgroupMemory
+_SEMANTICS = 0x110  # the semantics SequentiallyConsistent | WorkgroupMemory
 
 
 @dataclass
 class Buffer:
-    """A kernel argument: what it holds before, and what is wrong with what it holds after: it must be the same if no
-    `check` says otherwise."""
+    """A kernel argument.
+
+    before: the contents before the launch.
+    check: a function that describes the fault of the contents after the launch; if it is None, they must not change.
+    """
 
     before: Array
     check: Callable[[Array], str] | None = None
@@ -34,7 +37,7 @@ class Buffer:
 
 
 def holds(matrix: MatrixType, expected: Array) -> Callable[[Array], str]:
-    """A check for these components, bit for bit but for NaNs."""
+    """Return a check that the components are equal bit for bit, up to NaNs."""
 
     def check(got: Array) -> str:
         wrong = np.flatnonzero(wrong_places(matrix.component, got, expected))
@@ -57,7 +60,7 @@ class Memory:
         return name
 
     def loaded(self, matrix: MatrixType, values: Array) -> Value:
-        """From a buffer of its own, in a layout of its own."""
+        """Return a matrix that is loaded from a new buffer, in a random layout and address space."""
         asm, rng = self.asm, self.rng
         layout, pointee, stride, offset, room = self._layout(matrix)
         before = self._pattern(matrix, room)
@@ -76,7 +79,7 @@ class Memory:
         return Value(asm.emit("OpCooperativeMatrixLoadKHR", asm.matrix(matrix), *operands), matrix, lambda _: values)
 
     def _copied_to_local(self, matrix: MatrixType, base: str, kind: str, count: int, offset: int) -> str:
-        """By every work-item alike, before a barrier."""
+        """Write a copy to local memory, made by every work-item alike, and a barrier; return the pointer."""
         asm = self.asm
         array = asm.array(kind, count)
         local = asm.once(f"OpVariable {asm.pointer('local', array)} Workgroup ; {base}")
@@ -89,7 +92,7 @@ class Memory:
         return asm.emit("OpInBoundsAccessChain", element, local, asm.number(offset))
 
     def store(self, value: Value) -> None:
-        """To a buffer of its own, which must hold what the expression gives."""
+        """Store the value to a new buffer, and add a check for the expression's result."""
         asm, matrix = self.asm, value.matrix
         layout, pointee, stride, offset, room = self._layout(matrix)
         before = self._pattern(matrix, room)
@@ -102,7 +105,7 @@ class Memory:
         asm.do("OpCooperativeMatrixStoreKHR", at, value.id, *rest)
 
     def scalar(self, matrix: MatrixType, value: int, numbers: Array) -> str:
-        """A component, read at run time."""
+        """Return a component that is read at run time."""
         asm, component = self.asm, matrix.component
         kind = asm.pointer("global", asm.scalar(component))
         base = self.argument(kind, Buffer(numbers.reshape(1)))
@@ -111,7 +114,7 @@ class Memory:
     # --- choices
 
     def _layout(self, matrix: MatrixType) -> tuple[Layout, int, int, int, int]:
-        """Layout, components of a pointee, stride and offset in components, and how many there is room for."""
+        """Return a layout, the components of a pointee, the stride and offset in components, and the room."""
         layout = Layout(int(self.rng.integers(2)))
         pointee = int(self.rng.choice([1, 1, 1, 2, 4]))
         line = matrix.columns if layout == Layout.ROW_MAJOR else matrix.rows
@@ -124,7 +127,7 @@ class Memory:
         return np.frombuffer(bytes([PATTERN]) * (room * matrix.component.size), matrix.component.numpy).copy()
 
     def _stride(self, stride: int) -> str:
-        """A constant of some width, one that is specialised, or what is computed."""
+        """Return a constant of some width, a specialization constant, or a computed value."""
         asm = self.asm
         match int(self.rng.integers(4)):
             case 0:

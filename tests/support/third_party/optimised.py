@@ -1,4 +1,4 @@
-"""Modules through spirv-opt, which no compiler here has seen before."""
+"""Modules optimized by spirv-opt, in forms that differ from our compiler's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coopmat.spirv.tools import optimize
 
 from .execution import Case
 
-# It keeps off variables in modules with physical addresses; the rest it does.
+# spirv-opt leaves variables alone in modules with physical addresses; its other passes work.
 PASSES = (
     "-O",
     "-Os",
@@ -19,7 +19,7 @@ PASSES = (
 
 
 def optimised(case: Case, number: int) -> Case:
-    """By one of PASSES."""
+    """Return the case with its module optimized by one of PASSES."""
     passes = PASSES[number % len(PASSES)]
     spirv = optimize(case.spirv, *passes.split())
     return replace(case, name=f"{case.name} {passes.split()[0]}", spirv=spirv, features=case.features | {"optimised"})

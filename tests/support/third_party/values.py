@@ -1,4 +1,4 @@
-"""Matrices as expressions: an id in the module, and how numpy computes it."""
+"""Matrices as expressions: an id in the module, and its value in numpy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Environment = dict[str, Array]
 
 @dataclass
 class Value:
-    """`compute` gives the matrix from the values of parameters and phis, which the environment has by id."""
+    """An id in the module; `compute` returns the matrix, given id -> value of parameters and phis."""
 
     id: str
     matrix: MatrixType
@@ -29,7 +29,7 @@ class Value:
 
 
 def small(component: ComponentType, shape: tuple[int, int], rng: np.random.Generator, most: int = 3) -> Array:
-    """Small integers, which every type has."""
+    """Return small integers, which every component type can represent."""
     low = -most if component.signed else 0
     numbers = rng.integers(low, most + 1, shape)
     return from_integers(component, numbers)
@@ -40,6 +40,6 @@ def from_integers(component: ComponentType, numbers: Array) -> Array:
 
 
 def is_exact(component: ComponentType, values: Array, most: float) -> bool:
-    """Whether all are integers of this size, so that products and sums of a few are exact whatever their order."""
+    """Return whether all are integers up to `most`: then products and sums of a few are exact in any order."""
     wide = widen(component, values).astype(np.float64)
     return bool(np.all(np.isfinite(wide)) and np.all(wide == np.round(wide)) and np.all(np.abs(wide) <= most))

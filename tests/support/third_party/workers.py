@@ -1,4 +1,4 @@
-"""Processes that each run some modules, since a device's compiler can crash or hang; what does is tried one by one.
+"""Child processes that run a few modules each: if a device's compiler crashes or hangs, each module is run alone.
 
 `python -m third_party.workers SEED KEEP NUMBER...` prints a line of JSON for each module: name, faults, features.
 """
@@ -17,12 +17,12 @@ from .cases import case
 from .execution import ROUTES, Case, Runner
 
 Result = tuple[str, list[str], list[str]]
-# Seconds for a module on all routes.
+# The limit in seconds for a module on all routes.
 _LIMIT = 90.0
 
 
 def run_chunk(numbers: Sequence[int], seed: int, keep: str) -> list[Result]:
-    """In a process of its own."""
+    """Run modules in a child process, and return the result of each."""
     command = [sys.executable, "-m", "third_party.workers", str(seed), keep, *map(str, numbers)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT * len(numbers), check=True)
@@ -36,7 +36,7 @@ def run_chunk(numbers: Sequence[int], seed: int, keep: str) -> list[Result]:
 def _run(runner: Runner, number: int, seed: int, keep: str) -> Result:
     try:
         made = case(number, seed)
-    except Exception as error:  # what a tool says counts as a fault of this module
+    except Exception as error:  # any error of a tool counts as a fault of this module
         return f"module {number}", [f"{type(error).__name__}: {error}"], []
     faults = [f"{' '.join(route)}: {fault}" for route in ROUTES for fault in _faults(runner, made, route)]
     if faults and keep:
@@ -47,7 +47,7 @@ def _run(runner: Runner, number: int, seed: int, keep: str) -> Result:
 def _faults(runner: Runner, made: Case, route: tuple[str, ...]) -> Iterator[str]:
     try:
         yield from runner.faults(made, route)
-    except Exception as error:  # a refusal, or what the device says
+    except Exception as error:  # a rejection by the compiler, or the device's error
         yield f"{type(error).__name__}: {str(error)[:1500]}"
 
 

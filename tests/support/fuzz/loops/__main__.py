@@ -1,4 +1,4 @@
-"""`python -m fuzz.loops`: random loops to run-time bounds against what Python calculates. See tools/fuzz-loops."""
+"""`python -m fuzz.loops`: compare random loops with run-time bounds with results in Python. See tools/fuzz-loops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .campaign import run
 
 
 def main() -> int:
-    """The exit status: 1 where anything differs, crashes or is refused."""
+    """Return the exit status: 1 if anything differs, crashes or is rejected."""
     parser = argparse.ArgumentParser(
         prog="tools/fuzz-loops", description="Compares random loops to run-time bounds with what Python calculates."
     )

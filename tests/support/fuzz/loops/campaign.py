@@ -1,4 +1,4 @@
-"""Many kernels of `kernels` on a device, in processes of their own, and what differs from what Python calculates."""
+"""A campaign: many kernels of `kernels` on a device, in child processes, compared with results in Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from ..workers import Batch, Finding, each
 from .kernels import ELEMENTS, LIMITS, Kernel, Run, generate, readable, unwritten
 
-# Kernels in one program: a fault may be in one and show in another.
+# The number of kernels in a program: a fault may be in one, and have its effect in another.
 BATCH = 12
 ROUTES = ("native", "one")
 
@@ -22,7 +22,7 @@ ROUTES = ("native", "one")
 def run(
     seeds: Sequence[int], jobs: int, say: Callable[[str], None] = lambda line: None
 ) -> Iterator[tuple[tuple[int, ...], Finding]]:
-    """The findings, each with the seeds of the program that it is in: all of a batch, where it needs them all."""
+    """Yield the findings, each with the seeds of its program: the whole batch if the fault needs all of them."""
     start, count = time.monotonic(), 0
     suspects: list[Batch] = []
     batches = [Batch(tuple(seeds[at : at + BATCH])) for at in range(0, len(seeds), BATCH)]
@@ -42,7 +42,7 @@ def run(
 
 
 def serve(pipe: Connection) -> None:
-    """Checks the batches that come; the device's vectoriser is on, since it is what loops meet."""
+    """Check the batches from the pipe, with the device's vectorizer on, since it transforms loops."""
     from coopmat.devices import list_devices
 
     name = os.environ.get("COOPMAT_FUZZ_DEVICE", "")
@@ -59,7 +59,7 @@ def serve(pipe: Connection) -> None:
 
 
 def check(device: Any, kernels: Sequence[Kernel], stage: Callable[[str], None] = lambda _: None) -> list[Finding]:
-    """Compiles and runs kernels in one program, on every route."""
+    """Compile and run kernels as one program, on every route."""
     from differential import execute
 
     import coopmat
@@ -92,7 +92,7 @@ def launch(kernel: Kernel, made: Run) -> Any:
 
 
 def difference(made: Run, result: dict[int, Any]) -> str:
-    """What differs in the buffers of a launch, zones included; nothing where all is right."""
+    """Describe the difference in the buffers of a launch, guard zones included; "" if there is none."""
     for name, number, expected in (("out", 2, made.out), ("rows", 3, made.rows)):
         wrong = np.flatnonzero(result[number] != expected)
         if wrong.size:

@@ -1,4 +1,4 @@
-"""Whole kernels: guards, nests of loops to run-time bounds, reductions, early exits; their launches and results."""
+"""Whole kernels: guards, nests of loops with run-time bounds, reductions, early exits; their launches and results."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 from . import values
 from .values import TYPES, Undefined, Value, binary, both, cast, compare, constant, negated, variable
 
-# Around the widths of vectors and of their multiples.
+# Sizes around vector widths and their multiples.
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 39, 47, 48, 49, 63, 64, 65, 70)
-# Elements of `a` that kernels may read, of what each work-item may write, and of the zones around them.
+# The number of elements of `a` that kernels may read, of those that a work-item may write, and of a guard zone.
 READABLE, SLICE, GUARD = 256, 80, 64
-# Turns of loops in one launch, and launches of a kernel.
+# The largest number of loop iterations in a launch, and the number of launches of a kernel.
 MOST_TURNS, RUNS = 1500, 5
-# What stands in the zones: a sum that has it is wrong.
+# The value in guard zones: a sum that includes it is wrong.
 POISON = 77
 LIMITS = (3, 17, 33, 64)
 ELEMENTS: dict[str, Any] = {
@@ -32,7 +32,7 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "==", "==": "!="}
 
 @dataclass(frozen=True)
 class Run:
-    """One launch: its sizes, the scalar arguments, what `out` and `rows` hold afterwards, zones included."""
+    """A launch: its sizes, the scalar arguments, and the expected contents of `out` and `rows` with guard zones."""
 
     groups: int
     local_size: int
@@ -47,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Kernel:
-    """`scalars`: the names and types of the arguments behind the buffers `a`, `lim`, `out` and `rows`."""
+    """A kernel; `scalars` are the names and types of the arguments after the buffers `a`, `lim`, `out` and `rows`."""
 
     seed: int
     text: str
@@ -62,7 +62,7 @@ class Kernel:
 
 
 def readable(element: str, seed: int) -> Any:
-    """`a`: small numbers, so that sums of floats are exact in every order; zones around them."""
+    """Return the buffer `a` with guard zones: small numbers, so that sums of floats are exact in every order."""
     inner = np.random.default_rng(seed).integers(0, 4, READABLE)
     return np.pad(inner, GUARD, constant_values=POISON).astype(ELEMENTS[element])
 
@@ -72,7 +72,7 @@ def unwritten(element: str, count: int) -> Any:
 
 
 def generate(seed: int) -> Kernel:
-    """The kernel of a seed; it has at least one launch."""
+    """Return the kernel of a seed, with at least one launch."""
     for attempt in range(1000):
         kernel = _Maker(random.Random(f"{seed} {attempt}"), seed).kernel()
         if kernel.runs:
@@ -81,7 +81,7 @@ def generate(seed: int) -> Kernel:
 
 
 class _Maker:
-    """Writes a kernel twice, in OpenCL C and in Python; `names` are the integers that are in scope."""
+    """A writer of a kernel in OpenCL C and in Python at once; `names` are the integers in scope."""
 
     def __init__(self, dice: random.Random, seed: int) -> None:
         self.dice, self.seed = dice, seed
@@ -152,7 +152,7 @@ class _Maker:
         return self._block(f"if {test.text} {{", f"if {test.python}:")
 
     def _id_test(self) -> Value:
-        """An id, alone or in a sum, and a bound."""
+        """Return a comparison of an id, or of a sum with an id, with a bound."""
         G, lane, g = (value for value in self.names if value.text in ("G", "l", "g"))
         start = binary("*", constant(self.local_size), g)
         bound = self.dice.choice((constant(self.dice.choice(SIZES)), variable("n", self.scalars["n"])))
@@ -173,7 +173,7 @@ class _Maker:
         return self._compared(self.dice.choice(("<", "<=", ">", ">=", "<", "<=", "!=", "==")), left, right)
 
     def _compared(self, symbol: str, left: Value, right: Value) -> Value:
-        """In one of the ways to write it."""
+        """Return a comparison in one of several equivalent spellings."""
         if self.dice.random() < 0.2:
             left, right, symbol = right, left, _REVERSED[symbol]
         if self.dice.random() < 0.15:
@@ -331,7 +331,7 @@ class _Maker:
             self._add(f"if ({read.text} != 1) {{ s += {read.text}; }}")
             self._add(None, f"if {read.python} != 1: s = {self._sum('s', read)}")
         else:
-            # The same in every turn, and another for every work-item.
+            # A condition that is the same in every iteration, but differs between work-items.
             test = self._id_test()
             self._add(f"if ({test.text}) s += {read.text};", f"if {test.python}: s = {self._sum('s', read)}")
 
@@ -341,7 +341,7 @@ class _Maker:
         body = [*self.python, "    pass"]
         source = "\n".join(["def item(G, l, g, n, m, read, write, turn, done):", *body])
         scope: dict[str, Any] = {"exact": values.exact, "converted": values.converted}
-        exec(compile(source, f"kernel {self.seed}", "exec"), scope)  # what this module wrote itself
+        exec(compile(source, f"kernel {self.seed}", "exec"), scope)  # the source is made by this module
         found = 0
         for _ in range(24):
             groups = self.dice.choice((1, 2, 3, 4, 5)) if guarded else self.dice.choice((1, 1, 2))
@@ -389,7 +389,7 @@ def _calculated(item: Callable[..., None], made: _Maker, groups: int, scalars: d
 
         ids = (number, number % made.local_size, number // made.local_size)
         item(*ids, scalars["n"], scalars["m"], read, write, turn, done)
-    # What nobody gets to the end of may be a loop without one.
+    # If no launch finishes, a loop may be infinite.
     if not finished:
         raise Undefined("nothing calculated")
     return Run(groups, made.local_size, scalars, out, rows)

@@ -1,4 +1,4 @@
-"""Typed expressions over integers, as text of OpenCL C and of Python, which checks what C leaves undefined."""
+"""Typed expressions on integers, as text of OpenCL C and of Python, which checks for undefined behaviour."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPES = tuple(BITS)
 
 
 class Undefined(Exception):
-    """The kernel overflows, leaves its buffers or takes too long for these arguments."""
+    """Raised if a kernel overflows, leaves its buffers or takes too long for its arguments."""
 
 
 def is_signed(kind: str) -> bool:
@@ -17,14 +17,14 @@ def is_signed(kind: str) -> bool:
 
 
 def converted(kind: str, value: int) -> int:
-    """As C converts an integer, modulo 2^bits."""
+    """Return an integer converted as by C, modulo 2^bits."""
     bits = BITS[kind]
     value &= (1 << bits) - 1
     return value - (1 << bits) if is_signed(kind) and value >> (bits - 1) else value
 
 
 def exact(kind: str, value: int) -> int:
-    """The result of an operation: unsigned ones wrap, signed ones must not."""
+    """Return the result of an operation: unsigned results wrap, signed ones raise Undefined if they overflow."""
     result = converted(kind, value)
     if is_signed(kind) and result != value:
         raise Undefined("signed overflow")
@@ -33,7 +33,7 @@ def exact(kind: str, value: int) -> int:
 
 @dataclass(frozen=True)
 class Value:
-    """`text` in OpenCL C and `python`, both of type `kind`, in parentheses where needed."""
+    """An expression of type `kind`, as `text` in OpenCL C and as `python`, with parentheses if necessary."""
 
     kind: str
     text: str
@@ -55,7 +55,7 @@ def promoted(kind: str) -> str:
 
 
 def common(one: str, other: str) -> str:
-    """The type of an operation (C11 6.3.1.8)."""
+    """Return the type of an operation's result (C11 6.3.1.8)."""
     one, other = promoted(one), promoted(other)
     bits = max(BITS[one], BITS[other])
     signed = all(is_signed(kind) for kind in (one, other) if BITS[kind] == bits)
@@ -73,7 +73,7 @@ def _converted(kind: str, value: Value) -> str:
 
 
 def binary(symbol: str, left: Value, right: Value) -> Value:
-    """`symbol` is + - or *."""
+    """Return an operation on two values; `symbol` is + - or *."""
     kind = common(left.kind, right.kind)
     sides = f"{_converted(kind, left)} {symbol} {_converted(kind, right)}"
     return Value(kind, f"({left.text} {symbol} {right.text})", f"exact({kind!r}, {sides})")

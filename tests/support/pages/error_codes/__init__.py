@@ -1,4 +1,4 @@
-"""Every error that a source can earn, with an example."""
+"""Every error code that a source can cause, with an example."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .matrix_types import MATRIX_TYPES, PRELUDE as MATRIX_TYPES_PRELUDE
 from .rows import ErrorCode
 from .text import TEXT
 
-#: Title, what every example of it begins with, rows.
+# Title, text before each example, rows.
 FAMILIES: tuple[tuple[str, str, tuple[ErrorCode, ...]], ...] = (
     ("Cooperative matrices", PRELUDE, MATRICES),
     ("Matrix types", MATRIX_TYPES_PRELUDE, MATRIX_TYPES),

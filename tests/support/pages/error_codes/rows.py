@@ -1,4 +1,4 @@
-"""What a row of the table of error codes is."""
+"""The type of the rows of the table of error codes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """`code` as it stands in brackets, what it means, and an `example` that earns it, compiled with `options`.
+    """An error code, its meaning, and an example.
 
-    `shown` is what the documentation shows of an example that is too long or no text; `files` are what it includes, by
-    name. `bare`: without what the examples of its family begin with.
+    code: the code, as printed in brackets.
+    example: a source that causes the error, compiled with `options`.
+    shown: the text for the documentation, if the example is too long or not text.
+    files: name -> text of included files.
+    bare: whether the text before the family's examples is left out.
     """
 
     code: str
