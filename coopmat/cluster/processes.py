@@ -1,4 +1,7 @@
-"""Processes that call a function for one unit of work after another. If one dies or hangs, another takes its place."""
+"""A pool of processes that call a function for one unit of work after another.
+
+A process that dies or hangs is replaced.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +19,27 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import IO, Any
 
-# What a unit may take, in seconds, and how often it may cost a process.
+# The time limit of a unit, in seconds, and the number of dead processes after which a unit is `Lost`.
 TIMEOUT, DEATHS = 600.0, 2
-# The most bytes of a dead process's output that are kept.
+# The number of bytes at the end of a dead process's output that are reported.
 _TAIL = 4000
+# Seconds to wait for the end of a process.
 _PATIENCE = 3.0
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The outcome of a unit that killed its process, or hung in it, twice: how it ended, and what it printed."""
+    """The outcome of a unit that killed its process, or exceeded the time limit, twice.
+
+    `reason` describes how the process ended, and the end of its output.
+    """
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The outcome of a unit whose function raised an exception: its traceback."""
+    """The outcome of a unit whose function raised an exception. `traceback` is the formatted traceback."""
 
     traceback: str
 
@@ -42,7 +49,7 @@ Done = Callable[[int, Any], None]
 
 
 def call(function: Callable[[Any], Any], unit: Any) -> Any:
-    """Return the function's result, or `Failed`."""
+    """Return the function's result for the unit, or `Failed` if the function raises an exception."""
     try:
         return function(unit)
     except Exception:
@@ -50,7 +57,11 @@ def call(function: Callable[[Any], Any], unit: Any) -> Any:
 
 
 def _serve(pipe: Connection, output: str) -> None:
-    """Call what comes through the pipe. The parent decides when the process ends; Ctrl-C does not end it."""
+    """Call the functions with the units that arrive through the pipe, and send back the results.
+
+    Return when the pipe is closed or an empty message arrives. Ctrl-C is ignored, because the parent decides when the
+    process ends. The standard output and error go to the file `output`.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     handle = os.open(output, os.O_WRONLY | os.O_APPEND)
     os.dup2(handle, 1)
@@ -70,7 +81,7 @@ def _answer(request: bytes) -> bytes:
 
 
 class _Process:
-    """A process and the number of the unit that it works on."""
+    """A process of the pool, with the number of its current unit (None: idle)."""
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -84,7 +95,7 @@ class _Process:
 
     def give(self, number: int, request: bytes, timeout: float) -> None:
         self.number, self.deadline = number, time.monotonic() + timeout
-        with suppress(OSError):  # one that is dead shows when its pipe is read
+        with suppress(OSError):  # the death of the process is noticed when its pipe is read
             self.pipe.send_bytes(request)
 
     def last_words(self) -> str:
@@ -112,14 +123,21 @@ class _Process:
 
 
 class ProcessPool:
-    """A `ProcessPool` calls functions in `jobs` processes, which are kept from one `run` to the next."""
+    """A pool that calls functions in up to `jobs` processes, which are kept between calls of `run`.
+
+    `timeout` is the time limit of a unit, in seconds.
+    """
 
     def __init__(self, jobs: int, timeout: float = TIMEOUT) -> None:
         self.jobs, self.timeout = jobs, timeout
         self._processes: list[_Process] = []
 
     def run(self, function: Callable[[Any], Any], units: Sequence[Any], done: Done) -> None:
-        """Call the function with each unit. A unit that costs a process is tried once more, then it is `Lost`."""
+        """Call the function with each unit, and `done` with each number and result as it arrives.
+
+        A unit that kills its process or exceeds the time limit is run again. After the second time, its result is
+        `Lost`. If an exception interrupts the run, all processes are ended.
+        """
         queue = deque(range(len(units)))
         deaths = dict.fromkeys(queue, 0)
         try:
@@ -172,6 +190,6 @@ class ProcessPool:
             done(number, Lost(f"{why}; it printed:\n{words}" if words else why))
 
     def close(self) -> None:
-        """End the processes; what they work on is given up."""
+        """End the processes, and abandon their current units."""
         while self._processes:
             self._processes.pop().close()
