@@ -1,10 +1,7 @@
 """Diagnostics as data: messages with their source ranges, a collector, and the renderers.
 
-Every stage reports through a `Diagnostics` collector, and no stage prints. `render_text`, `to_json` and `to_sarif`
-convert the collected diagnostics to output for the user.
-
-Lines and columns count from 1. Columns count Unicode characters of the physical source line. The end of a span is
-exclusive.
+Every stage reports through a `Diagnostics` collector, and no stage prints. Lines and columns count from 1. Columns
+count Unicode characters of the physical source line. The end of a span is exclusive.
 """
 
 from __future__ import annotations
@@ -86,10 +83,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class FixIt:
-    """A suggested replacement of the text of `span` by `replacement`.
-
-    If the span is empty, the replacement is inserted.
-    """
+    """A suggested replacement of the text of `span`, which is empty for an insertion."""
 
     span: Span
     replacement: str
@@ -153,10 +147,7 @@ class TooManyErrors(Exception):
 
 
 class InternalError(Exception):
-    """An exception that reports a fault of the compiler: a broken invariant or a crashed backend.
-
-    The command line exits with status 70. `details` may hold further text, such as the output of the backend.
-    """
+    """An exception that reports a fault of the compiler: a broken invariant or a crashed backend (exit status 70)."""
 
     def __init__(self, message: str, details: str = "") -> None:
         self.message, self.details = message, details
@@ -178,10 +169,7 @@ class SourceMap:
         self._lines.pop(name, None)
 
     def line(self, name: str, number: int) -> str | None:
-        """Return the physical line `number`, counted from 1, without its line terminator.
-
-        If the file or the line is unknown, return None.
-        """
+        """Return physical line `number`, counted from 1, without its terminator; None if the line is unknown."""
         if name not in self._lines:
             if name not in self.files:
                 return None
@@ -249,18 +237,12 @@ class Diagnostics:
             self.add(_diagnostic(Severity.ERROR if as_error else Severity.WARNING, code, message, span, details))
 
     def check_options(self) -> None:
-        """Warn about each -W option that names no warning.
-
-        Raises TooManyErrors as `add` does.
-        """
+        """Warn about each -W option that names no warning. Raises TooManyErrors as `add` does."""
         for word in self._unknown:
             self.warning("unknown-warning-option", f"unknown warning option '-W{word}'")
 
     def wants(self, *codes: str) -> bool:
-        """Return whether an option, or a pragma so far, enables one of these warnings.
-
-        Otherwise their analysis can be skipped.
-        """
+        """Return whether an option, or a pragma so far, enables any of these warnings."""
         return not self._enabled_codes.isdisjoint(codes)
 
     def pragma(self, words: Sequence[str], span: Span) -> bool:
@@ -473,10 +455,7 @@ def _as_dict(item: Diagnostic) -> dict[str, object]:
 
 
 def to_sarif(items: Iterable[Diagnostic], version: str) -> str:
-    """Return the diagnostics as JSON text of a SARIF 2.1.0 log with one run.
-
-    `version` is the version of this compiler.
-    """
+    """Return the diagnostics as JSON text of a SARIF 2.1.0 log with one run; `version` is this compiler's."""
     items = list(items)
     levels = {Severity.NOTE: "note", Severity.REMARK: "note", Severity.WARNING: "warning"}
     results = []
