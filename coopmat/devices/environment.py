@@ -79,7 +79,7 @@ def quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> Any
 
 @cache
 def prepare() -> Preparation:
-    """Set `OCL_ICD_VENDORS` for this process if that adds a device, and return a record of what was done.
+    """Set `OCL_ICD_VENDORS` for this process if that adds a device, and return a record of the change.
 
     Also set an option that avoids a crash of the CPU runtime. The record is cached. Two threads that call this function
     at once do the same work twice, which is harmless.

@@ -97,7 +97,7 @@ FAMILIES: tuple[Row[Route], ...] = (
         ),
     ),
     Row(
-        # PoCL's builtin library is compiled for an older processor than its LLVM assumes for a newer processor. The two
+        # For newer processors, PoCL's builtin library is compiled for another processor than its LLVM assumes. The two
         # then disagree on how 512-bit vectors are passed. Vectors of four components have at most 256 bits.
         "pocl",
         lambda d: d.platform == "Portable Computing Language",

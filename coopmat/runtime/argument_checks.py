@@ -1,4 +1,4 @@
-"""Arguments of a launch against the kernel's parameters: what does not fit is told before the driver sees it."""
+"""Checks of a launch's arguments against the kernel's parameters, before the driver sees the arguments."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ from coopmat.devices import opencl
 from coopmat.frontend.kernel_info import KernelInfo, KernelParameter
 from coopmat.matrices.variants import COMPONENT_TYPES
 
-# OpenCL C's scalar types as numpy has them.
+# OpenCL C scalar type -> numpy type.
 _NUMPY = {row.opencl_c: np.dtype(row.numpy) for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 class Misfit(Exception):
-    """An argument that the kernel cannot be given; str() says which, what it needs and what it got."""
+    """An exception that reports an argument that does not match its parameter.
+
+    str() names the argument, what the parameter needs, and the value.
+    """
 
 
 def fitted(kernel: KernelInfo, arguments: Sequence[Any], loose: Sequence[bool] = ()) -> list[Any]:
-    """The arguments of a call as pyopencl takes them: numbers have the types of their parameters. Raises Misfit.
+    """Return the arguments of a call, converted for pyopencl: numbers get the types of their parameters.
 
-    `loose` tells for which of them the user has named a type: any number that fits is taken there.
+    `loose[n]` is true if the user has set a type for argument n. Such an argument may be a number of any type that its
+    parameter can hold. Raises Misfit if the number of arguments is wrong, or if an argument does not match its
+    parameter.
     """
     parameters = kernel.parameters
     if len(arguments) != len(parameters):
@@ -34,7 +39,10 @@ def fitted(kernel: KernelInfo, arguments: Sequence[Any], loose: Sequence[bool] =
 
 
 def fitted_one(kernel: KernelInfo, number: int, value: Any, loose: bool = False) -> Any:
-    """Return one argument, by its number from 0, as pyopencl takes it. Raise Misfit."""
+    """Return the argument for parameter `number`, counted from 0, converted for pyopencl.
+
+    `loose` is as in `fitted`. Raises Misfit if the kernel has no such parameter, or if the argument does not match it.
+    """
     if not 0 <= number < len(kernel.parameters):
         count = len(kernel.parameters)
         raise Misfit(f"kernel '{kernel.name}' has {count} arguments, numbered from 0; there is no number {number}")
@@ -46,7 +54,7 @@ def fitted_one(kernel: KernelInfo, number: int, value: Any, loose: bool = False)
 
 
 def place(kernel: KernelInfo, number: int) -> str:
-    """Names an argument, by its number from 0."""
+    """Return a description of argument `number`, counted from 0, for messages."""
     parameter = kernel.parameters[number]
     return f"argument {number + 1} of kernel '{kernel.name}', '{parameter.name}' ({_spelled(parameter)})"
 
@@ -96,7 +104,10 @@ def _check_pointer(parameter: KernelParameter, value: Any) -> None:
 
 
 def _bytes(parameter: KernelParameter, value: Any) -> Any:
-    """A vector or a structure: whatever has as many bytes."""
+    """Return the argument of a vector or structure parameter: any buffer of the parameter's size.
+
+    Raises Misfit if the value is no buffer, or has another size.
+    """
     try:
         size = memoryview(value).nbytes
     except (TypeError, ValueError, BufferError):
@@ -109,7 +120,11 @@ def _bytes(parameter: KernelParameter, value: Any) -> Any:
 
 
 def _numpy_number(dtype: Any, value: Any, loose: bool) -> Any:
-    """Return a number of numpy's, whose type has to be the parameter's but for a sign and for the bits of a half."""
+    """Convert a numpy number to the parameter's type `dtype`.
+
+    A bool is converted. An integer of the same size may differ in its sign, or hold the bits of a half. If `loose`, a
+    number of any type is converted. Raises Misfit for any other number.
+    """
     if value.dtype == dtype:
         return value
     if loose or value.dtype.kind == "b":

@@ -17,7 +17,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def value_of(piece: Piece, names: Mapping[str, Any]) -> Any:
-    """The value of a header expression. Raises CompileError at the part that is wrong."""
+    """Return the value of a header expression over `names`.
+
+    Raises CompileError at the part of the expression that is wrong.
+    """
     try:
         return evaluate(piece.text, names)
     except EvaluationError as error:
@@ -25,7 +28,10 @@ def value_of(piece: Piece, names: Mapping[str, Any]) -> Any:
 
 
 def integer_of(piece: Piece, names: Mapping[str, Any]) -> int:
-    """A header expression that must come out whole (`N/16` may be written for it)."""
+    """Return the value of a header expression, which must be a whole number.
+
+    A float such as the value of `N/16` is accepted if it is whole. Raises CompileError otherwise.
+    """
     return _whole(value_of(piece, names), piece)
 
 
@@ -36,7 +42,10 @@ def _whole(value: Any, piece: Piece) -> int:
 
 
 def sizes_of(piece: Piece, names: Mapping[str, Any], what: str) -> tuple[int, ...]:
-    """One to three positive work sizes."""
+    """Return the value of a header expression: one to three positive work sizes.
+
+    `what` names the sizes in messages. Raises CompileError for any other value.
+    """
     value = value_of(piece, names)
     sizes = tuple(_whole(item, piece) for item in (value if isinstance(value, tuple) else (value,)))
     if not 1 <= len(sizes) <= 3:
@@ -47,7 +56,10 @@ def sizes_of(piece: Piece, names: Mapping[str, Any], what: str) -> tuple[int, ..
 
 
 def shape_of(piece: Piece, names: Mapping[str, Any]) -> tuple[int, ...]:
-    """An array's extents: positive, and small enough to be meant."""
+    """Return the value of a header expression: the positive extents of an array.
+
+    Raises CompileError for any other value, and for more than `MAX_ELEMENTS` elements.
+    """
     value = value_of(piece, names)
     shape = tuple(_whole(item, piece) for item in (value if isinstance(value, tuple) else (value,)))
     if not shape or min(shape) < 1:
@@ -59,7 +71,11 @@ def shape_of(piece: Piece, names: Mapping[str, Any]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A way to fill an array: how many numbers it takes, and what it makes of a generator and a shape."""
+    """A way to fill an array.
+
+    arity: the number of values that the fill takes.
+    make: a function of a random generator, a shape and these values that returns the array.
+    """
 
     arity: int
     make: Callable[..., Any]
@@ -77,9 +93,10 @@ FILLS: dict[str, Fill] = {
 
 
 def make_array(argument: Argument, names: Mapping[str, Any]) -> Array:
-    """The array of an argument that has a shape and a fill.
+    """Return the array of an argument that has a shape and a fill.
 
-    Random data depends on the argument's name only, so that it is the same in every run on every route.
+    Random data depends only on the argument's name, so that it is equal in all runs on all routes. Raises CompileError
+    if the shape or the fill is wrong.
     """
     assert argument.shape is not None and argument.fill is not None
     shape = shape_of(argument.shape, names)
@@ -111,7 +128,10 @@ def _fill(piece: Piece, names: Mapping[str, Any]) -> tuple[Fill, list[Any]]:
 
 
 def make_scalar(argument: Argument, names: Mapping[str, Any]) -> Any:
-    """The numpy scalar of an argument without a shape; an integer that does not fit its type is an error."""
+    """Return the numpy scalar of an argument without a shape.
+
+    Raises CompileError if the value is no number, or is an integer that its type cannot hold.
+    """
     assert argument.fill is not None
     value = value_of(argument.fill, names)
     dtype = TYPES[argument.type]

@@ -1,11 +1,11 @@
-"""Builds by compilers that may crash (`devices.may_crash`): the first build of a program runs in a process of its own.
+"""Builds by compilers that may crash (`devices.may_crash`): the first build of a program runs in a separate process.
 
-That process (`build_server`) serves all later builds, too. It returns the device's binary, so that nothing is built
-twice. Whether the compiler crashed over a program is kept in the cache.
+That process (`build_server`) serves all later builds, too. It returns the device's binary, so that no program is built
+twice. The cache records whether the compiler crashed on a program.
 
-Such a compiler may also run a kernel's work-items one by one although the kernel requires subgroups, and report no
-error: the kernel's accesses to memory are wrong, then. The build's log tells. Without optimizations most of these
-kernels run in subgroups; that binary is kept in the cache. A kernel that does not is an error.
+Such a compiler may also execute a kernel's work-items one by one although the kernel requires subgroups, and report no
+error. The kernel's accesses to memory are then wrong. Only the log of the build reveals this. Without optimizations,
+most of these kernels run in subgroups, and that binary is kept in the cache. A kernel that does not is an error.
 """
 
 from __future__ import annotations
@@ -39,37 +39,41 @@ Part = tuple[str, bytes, str]
 _ATTEMPTS = 3
 _SHOWN_LINES = 12
 _REQUIRED = re.compile(rb"__attribute__\(\(intel_reqd_sub_group_size\((\d+)\)\)\)\s+void\s+(\w+)\(")
-_SUBGROUP_SIZE = 35  # the execution mode
+_SUBGROUP_SIZE = 35  # the execution mode SubgroupSize
 _HEADER_WORDS = 5
 
 
 class Crash(Exception):
-    """The device's compiler crashes over a program; str() says how."""
+    """An exception that reports that the device's compiler crashes on a program; str() describes the crash."""
 
 
 class Ended(Crash):
-    """The process was ended by somebody else, or for want of memory, so that another attempt may succeed."""
+    """An exception that reports a build process that another process ended, or that ran out of memory.
+
+    Another attempt may succeed.
+    """
 
 
 @dataclass(frozen=True)
 class Binary:
     """A program as the device's compiler built it in another process.
 
-    `data` is empty if the device refuses the program, or built it before. `is_plain` tells whether it was built without
-    optimizations. Then only this binary is right: kernels of another build would not run in subgroups.
+    data: the device's binary. Empty if the device rejects the program, or if the program was built before.
+    is_plain: whether the binary was built without optimizations. If so, only this binary is right: the kernels of
+        another build would not run in subgroups.
     """
 
     data: bytes = b""
     is_plain: bool = False
 
 
-# Key of a program -> how the compiler failed over it, empty if it did not; and the binary that has to be used, if any.
-# The cache may be off.
+# Key of a program -> how the compiler failed (empty: not at all), and the binary that must be used (empty: any).
+# This table is for the case that the cache is off.
 _known: dict[str, tuple[str, bytes]] = {}
 
 
 class _NotBuilt(Exception):
-    """Raised if no process can be started for a build, or the driver does not work there."""
+    """An exception that reports that no process can be started for a build, or that the driver fails there."""
 
 
 def first_build(
@@ -79,11 +83,11 @@ def first_build(
     options: str = "",
     constants: Sequence[tuple[int, bytes]] = (),
 ) -> Binary | None:
-    """Build a program in a process of its own. Return None if no other process can build it. Several parts are linked,
-    with `options`.
+    """Build a program in a separate process. If no such process can build it, return None.
 
-    `library` is the path of the device's driver; `constants` are the specialisation constants. Raises Crash if the
-    compiler crashes, or did before, or does not run a kernel in the subgroups that it requires.
+    `library` is the path of the device's driver. Several parts are linked, with `options`. `constants` are
+    specialization constants, as (id, bytes of the value). Raises Crash if the compiler crashes or has crashed on the
+    program, or if a kernel does not run in the subgroups that it requires.
     """
     ordered = tuple((form, code, words.encode()) for form, code, words in parts)
     request = tuple(device.identity), ordered, options.encode(), tuple(constants), required_sizes(parts)
@@ -114,7 +118,7 @@ def first_build(
 
 
 def required_sizes(parts: Sequence[Part]) -> tuple[tuple[str, int], ...]:
-    """Return the subgroup sizes above 1 that kernels require, as (kernel, size)."""
+    """Return the subgroup sizes above 1 that kernels require, as (kernel, work-items)."""
     found = [size for form, code, _ in parts for size in (_of_spirv(code) if form == "spirv" else _of_c(code))]
     return tuple((name, size) for name, size in found if size > 1)
 
@@ -124,11 +128,14 @@ def _of_c(code: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _of_spirv(code: bytes) -> Iterator[tuple[str, int]]:
-    """Yield the sizes that the execution modes of a module set, which stand before its first function."""
+    """Yield the subgroup sizes that the execution modes of a module require, as (kernel, work-items).
+
+    Execution modes precede the first function.
+    """
     words = memoryview(code[: len(code) // 4 * 4]).cast("I")
     names: dict[int, str] = {}
     at = _HEADER_WORDS
-    # The device reports what is malformed.
+    # A malformed module is reported by the device.
     with contextlib.suppress(IndexError, MalformedModule):
         while (length := words[at] >> 16) and words[at] & 0xFFFF != OP["OpFunction"]:
             opcode, operands = words[at] & 0xFFFF, words[at + 1 : at + length]
@@ -140,7 +147,7 @@ def _of_spirv(code: bytes) -> Iterator[tuple[str, int]]:
 
 
 def start(library: str) -> None:
-    """Start the process for a driver now, so that it loads the driver while this process does something else."""
+    """Start the process for a driver, which loads the driver in parallel to this process."""
     if library:
         _servers.setdefault(library, _Server(library)).start()
 
@@ -151,8 +158,10 @@ def _key(request: build_server.Request) -> str:
 
 
 def _outcome(entry: Entry) -> tuple[str, bytes]:
-    """Return how the compiler failed, and the binary to use. Raise LookupError or TypeError for facts of another
-    form."""
+    """Return how the compiler failed, or an empty text, and the binary that must be used, from a cache entry.
+
+    Raises LookupError or TypeError if the facts of the entry have another form.
+    """
     crash = entry.facts["crash"]
     if not isinstance(crash, str):
         raise TypeError("crash is no text")
@@ -160,8 +169,10 @@ def _outcome(entry: Entry) -> tuple[str, bytes]:
 
 
 class _Server(ChildProcess):
-    """The processes, one after another, in which a driver builds; requests of several threads queue, as they would in
-    the driver."""
+    """A child process in which a driver builds programs, and its successors after a crash.
+
+    Requests of several threads wait for each other, as they would in the driver.
+    """
 
     def __init__(self, library: str) -> None:
         super().__init__()
@@ -175,7 +186,7 @@ class _Server(ChildProcess):
 
     def _ensure(self) -> subprocess.Popen[bytes]:
         if self._environment != driver_environment():
-            self.stop()  # a driver looks at the environment when it is loaded
+            self.stop()  # a driver reads the environment when it is loaded
             self._environment = driver_environment()
         try:
             return super()._ensure()
@@ -183,7 +194,7 @@ class _Server(ChildProcess):
             raise _NotBuilt(str(error)) from error
 
     def start(self) -> None:
-        """Start the process, unless it runs, or another thread has it."""
+        """Start the process, unless it is already started or another thread uses it."""
         if self._lock.acquire(blocking=False):
             try:
                 self._ensure()
@@ -193,8 +204,10 @@ class _Server(ChildProcess):
                 self._lock.release()
 
     def build(self, request: build_server.Request) -> tuple[build_server.Answer, str]:
-        """Return the process's answer, and how the compiler crashed, empty if it did not. Raises _NotBuilt, and Ended
-        if the process ends otherwise again and again."""
+        """Return the answer of the process, and how the compiler crashed; an empty text if it did not crash.
+
+        Raises _NotBuilt if no process can build, and Ended if every attempt ends in another way than a crash.
+        """
         crashes = 0
         with self._lock:
             for _ in range(_ATTEMPTS):
@@ -205,14 +218,17 @@ class _Server(ChildProcess):
                 words = self._last_words()
                 lines = words.strip().splitlines()[-_SHOWN_LINES:]
                 how = "\n".join([f"the device's compiler {ending(status)}", *lines])
-                # A second crash, in a new process, shows that it is due to the program.
+                # A second crash, in a new process, shows that the program is the cause.
                 crashes += has_begun and is_crash(status) and not OUT_OF_MEMORY.search(words.encode())
                 if crashes == 2:
                     return (b"", "", (), ()), how
         raise Ended(how) if has_begun else _NotBuilt(how)
 
     def _exchange(self, request: build_server.Request) -> tuple[bool, build_server.Answer | None]:
-        """Return whether the build began, and the answer, None if the process ended before it answered."""
+        """Return whether the build began, and the answer; None if the process ended before it answered.
+
+        Raises _NotBuilt if the answer is that nothing could be built.
+        """
         process = self._ensure()
         assert process.stdin is not None and process.stdout is not None
         has_begun = False
@@ -231,7 +247,11 @@ class _Server(ChildProcess):
         return has_begun, answer
 
     def _status(self) -> int | None:
-        """Return the status of a process that ended alone; None if it did not end, or somebody else waited for it."""
+        """Wait for the end of the process, and return its exit status.
+
+        If the process does not end within one second, kill it and return None. If other code has waited for the
+        process, its status is lost, and the result is 0.
+        """
         process = self._process
         try:
             status = None if process is None else process.wait(1)
