@@ -65,6 +65,7 @@ class ChildProcess:
             self._ensure()
 
     def _ensure(self) -> subprocess.Popen[bytes]:
+        """Return the process, which is started if necessary. Raises OSError."""
         if self._process is None:
             _register()
             self._close_stderr()
@@ -138,6 +139,7 @@ _registered = False
 
 
 def _register() -> None:
+    """Register the functions that handle a fork and the end of this process, once."""
     global _registered
     if not _registered:
         _registered = True

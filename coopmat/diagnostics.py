@@ -271,6 +271,7 @@ class Diagnostics:
         return True
 
     def _states_at(self, span: Span | None) -> dict[str, bool]:
+        """Return code -> whether the warning is an error, for the warnings that are enabled at `span`."""
         if span is not None and self._system and span.file.startswith(self._system):
             return {}
         if span is None or span.file not in self._regions:
@@ -309,6 +310,7 @@ class Diagnostics:
         self._macros.add((span.file, span.line, span.column))
 
     def kept_texts(self) -> list[tuple[str, int, int]]:
+        """Return the protected places, for `keep_texts` of another collector."""
         return list(self._macros)
 
     def keep_texts(self, places: Iterable[tuple[str, int, int]]) -> None:
@@ -399,6 +401,7 @@ def _same_line(a: Span, b: Span) -> bool:
 def _excerpt(
     span: Span, extra: list[Span], fixits: list[FixIt], sources: SourceMap | None, color: bool
 ) -> Iterator[str]:
+    """Yield the source line of `span`, the marker line with caret and ranges, and the fix-its below it."""
     text = sources.line(span.file, span.line) if sources is not None else None
     if text is None:
         return
@@ -426,6 +429,7 @@ def _excerpt(
 
 
 def _printable(text: str) -> str:
+    """Replace unprintable characters, which could control the terminal."""
     return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
 
 

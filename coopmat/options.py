@@ -219,6 +219,7 @@ class Flag:
 
 
 def _match(argument: str, rest: list[str]) -> tuple[Flag, str]:
+    """Return the flag of `argument` and its value, which may be removed from `rest`. Raises UsageError."""
     for flag in FLAGS:
         if argument == flag.spelling.rstrip("=") and flag.form == "separate":
             if not rest:
@@ -241,6 +242,8 @@ def _set(name: str, value: object) -> Apply:
 
 
 def _choice(name: str, flag: str, choices: Sequence[str]) -> Apply:
+    """Return a function that sets a field to one of `choices`; it raises UsageError for any other value."""
+
     def apply(options: CompileOptions, text: str) -> dict[str, Any]:
         if text not in choices:
             # Routes for single generations of devices (NAME@GENERATION) are omitted: there are too many.
@@ -258,6 +261,8 @@ def _standard(options: CompileOptions, text: str) -> dict[str, Any]:
 
 
 def _number(name: str, flag: str, least: int) -> Apply:
+    """Return a function that sets a field to a number from `least`; it raises UsageError for any other value."""
+
     def apply(options: CompileOptions, text: str) -> dict[str, Any]:
         if not text.isdigit() or int(text) < least:
             raise UsageError(f"{flag} takes a number from {least}, not '{text}'")

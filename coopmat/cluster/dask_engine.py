@@ -69,6 +69,7 @@ class DaskEngine:
         self._client.run_on_scheduler(_limit_deaths)
 
     def _started(self, cluster: str, device: str) -> Any:
+        """Start the workers of "local:N", and return their cluster. Raises UsageError if N is no valid number."""
         import distributed
 
         text = cluster.removeprefix(LOCAL)
@@ -124,6 +125,7 @@ class DaskEngine:
         return sum(worker["nthreads"] for worker in facts)
 
     def _await_worker(self, device: str) -> None:
+        """Wait for a worker with the device. Raises UsageError after `_WORKER` seconds."""
         import time
 
         end = time.monotonic() + _WORKER
@@ -182,6 +184,7 @@ class DaskEngine:
         device: str,
         is_isolated: bool,
     ) -> None:
+        """Call the function with the units of the numbers `chosen`, and `done` with each result."""
         from distributed import as_completed
 
         self._await_worker(device)
@@ -199,12 +202,14 @@ class DaskEngine:
                 done(numbers.pop(future.key), _result(future))
 
     def _submitted(self, function: Callable[[Any], Any], unit: Any, device: str, is_isolated: bool) -> Any:
+        """Submit a unit to the scheduler, and return its future."""
         resources = {VERSION + version(): 1.0, **({device: 1.0} if device else {})}
         task = call if is_isolated else call_apart
         return self._client.submit(task, function, unit, resources=resources, pure=False)
 
     @contextmanager
     def _given_up_at_an_exception(self, numbers: Mapping[str, int]) -> Iterator[None]:
+        """Cancel the units of `numbers` (key of the future -> number) if the context raises an exception."""
         from distributed import Future
 
         try:
@@ -228,6 +233,7 @@ class _Killed:
 
 
 def _result(future: Any) -> Any:
+    """Return the result of a finished future, `Failed` for an exception, `_Killed` if its worker died."""
     from distributed.scheduler import KilledWorker
 
     error = future.exception() if future.status != "finished" else None

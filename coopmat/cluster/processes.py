@@ -45,7 +45,7 @@ class Failed:
 
 
 Done = Callable[[int, Any], None]
-"""Is called with a unit's number and its result, `Lost` or `Failed`."""
+"""A callback for the number of a unit and its outcome: the result, `Lost` or `Failed`."""
 
 
 def call(function: Callable[[Any], Any], unit: Any) -> Any:
@@ -73,6 +73,7 @@ def _serve(pipe: Connection, output: str) -> None:
 
 
 def _answer(request: bytes) -> bytes:
+    """Return the pickled result of a pickled (function, unit)."""
     try:
         function, unit = pickle.loads(request)
         return pickle.dumps(call(function, unit))
@@ -94,16 +95,19 @@ class _Process:
         theirs.close()
 
     def give(self, number: int, request: bytes, timeout: float) -> None:
+        """Send a unit to the process, and set its deadline `timeout` seconds from now."""
         self.number, self.deadline = number, time.monotonic() + timeout
         with suppress(OSError):  # the death of the process is noticed when its pipe is read
             self.pipe.send_bytes(request)
 
     def last_words(self) -> str:
+        """Return the end of the process's output."""
         self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, self._output.tell() - _TAIL))
         return self._output.read().decode(errors="replace").strip()
 
     def death(self) -> str:
+        """Describe how the process ended."""
         self.process.join(_PATIENCE)
         code = self.process.exitcode
         if code is not None and code < 0:
@@ -112,6 +116,7 @@ class _Process:
         return f"the process ended with status {code}"
 
     def close(self) -> None:
+        """End the process: an idle process is asked to end first, a busy one is killed."""
         if self.number is None:
             with suppress(OSError):
                 self.pipe.send_bytes(b"")
@@ -149,6 +154,7 @@ class ProcessPool:
             raise
 
     def _feed(self, function: Callable[[Any], Any], units: Sequence[Any], queue: deque[int]) -> None:
+        """Send queued units to idle processes, and start processes while there are fewer than `jobs`."""
         while queue:
             free = next((process for process in self._processes if process.number is None), None)
             if free is None:
@@ -160,6 +166,7 @@ class ProcessPool:
             free.give(number, pickle.dumps((function, units[number])), self.timeout)
 
     def _listen(self, queue: deque[int], deaths: dict[int, int], done: Done) -> None:
+        """Wait for a result or a deadline, and handle results, dead processes and exceeded deadlines."""
         busy = [process for process in self._processes if process.number is not None]
         patience = max(0.0, min(process.deadline for process in busy) - time.monotonic())
         ready = wait([process.pipe for process in busy], patience)
@@ -179,6 +186,7 @@ class ProcessPool:
                 self._lost(process, f"nothing came of it in {self.timeout:g} seconds", queue, deaths, done)
 
     def _lost(self, process: _Process, why: str, queue: deque[int], deaths: dict[int, int], done: Done) -> None:
+        """Remove a process that died or was killed. Queue its unit again, or report the unit as `Lost`."""
         number, words = process.number, process.last_words()
         assert number is not None
         self._processes.remove(process)

@@ -73,6 +73,7 @@ def try_empty_kernel(device: DeviceInfo, _argument: str) -> str:
 
 
 def _log(program: Any, handle: Any) -> str:
+    """Return the build log of a program; empty if the driver rejects the query."""
     cl = opencl()
     try:
         return str(program.get_build_info(handle, cl.program_build_info.LOG)).strip("\0 \n")

@@ -42,6 +42,7 @@ def native_variants(device: Any, sub_group_size: int | None = None) -> tuple[Var
 
 
 def _variant(record: tuple[int, ...]) -> Variant | None:
+    """Return the multiply-add of a record of the query; None if a value is unknown."""
     try:
         return Variant.from_record(record)
     except ValueError:

@@ -21,7 +21,7 @@ from .environment import driver_environment, prepare, processor
 from .query import DeviceInfo, list_devices
 
 TIME_LIMIT = 60.0
-"""Seconds that a process has for its answer, unless told otherwise."""
+"""The default time limit of a question, in seconds."""
 
 # The process gets the import path of this process, so that it imports the same modules in any working directory.
 _START = (
@@ -93,6 +93,7 @@ def known(device: DeviceInfo, function: str, argument: str = "") -> Answer | Non
 
 
 def _key(device: DeviceInfo, function: str, argument: str) -> str:
+    """Return the cache key of an answer."""
     return key_of(
         {
             "kind": "probe",
@@ -116,6 +117,7 @@ def _answer(entry: Entry) -> Answer:
 
 
 def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) -> Answer:
+    """Ask a question in a separate process. Raises NotAsked if the process does not reach the device."""
     prepare()
     question = [json.dumps([*device.identity, device.index]), function, argument]
     command = [sys.executable, "-c", _START, "\n".join(filter(None, sys.path)), *question]

@@ -179,6 +179,7 @@ def _native(device: Any) -> dict[str, Any]:
 
 
 def _kind(device: Any) -> str:
+    """Return the type of a pyopencl device, such as "CPU"."""
     types = opencl().device_type
     return next((name for name in ("CPU", "GPU", "ACCELERATOR") if device.type & getattr(types, name)), "CUSTOM")
 
@@ -202,11 +203,13 @@ def _language(text: str) -> str:
 
 
 def _spirv_versions(text: str) -> tuple[str, ...]:
+    """Return the SPIR-V versions in a list of intermediate languages (CL_DEVICE_IL_VERSION), ascending."""
     versions = {(int(major), int(minor)) for major, minor in re.findall(r"SPIR-V_(\d+)\.(\d+)", text)}
     return tuple(f"{major}.{minor}" for major, minor in sorted(versions))
 
 
 def _sub_group_sizes(device: Any, extensions: frozenset[str]) -> tuple[int, ...]:
+    """Return the subgroup sizes that a device reports, in its order; empty if it has no query for them."""
     if REQUIRED_SUB_GROUP_SIZE not in extensions:
         return ()
     data = raw_device_info(device, _CL_DEVICE_SUB_GROUP_SIZES_INTEL)
@@ -289,6 +292,7 @@ def _address_bits(text: str, name: str) -> int:
 
 
 def _bytes(values: Mapping[str, str], key: str, name: str) -> int | None:
+    """Return the number of bytes of a key; None if the key is missing. Raises CompileError."""
     text = values.get(key)
     if text is None:
         return None

@@ -20,7 +20,7 @@ _EXTRAS = {"cpu": "cpu", "intel": "cpu", "pocl": "pocl", "oclgrind": "oclgrind"}
 # Part of a platform's name -> short name of the platform. Any other platform is named by the first word of its name.
 _PLATFORMS = {"intel": "intel", "portable computing language": "pocl", "oclgrind": "oclgrind", "rusticl": "rusticl"}
 RESOURCE = "device:"
-"""What the names begin with that devices have on a cluster."""
+"""The beginning of the names of devices on a cluster."""
 
 
 def resource_names(devices: Sequence[DeviceInfo]) -> list[str]:
@@ -80,6 +80,7 @@ def _rank(device: DeviceInfo) -> int:
 
 
 def _first_healthy(devices: list[DeviceInfo]) -> DeviceInfo:
+    """Return the first device that can build an empty kernel. Raises CompileError if none can."""
     failures: list[str] = []
     for device in devices:
         failure = health.build_failure(device)
@@ -100,6 +101,7 @@ def require_health(device: DeviceInfo) -> None:
 
 
 def _fitting(choice: str, candidates: list[DeviceInfo]) -> list[DeviceInfo]:
+    """Return the devices that `choice` names, as in `select`; devices with that exact name exclude all others."""
     if choice.startswith(RESOURCE):
         named = zip(resource_names(candidates), candidates, strict=True)
         return [device for name, device in named if name == choice]
@@ -115,6 +117,7 @@ def _fitting(choice: str, candidates: list[DeviceInfo]) -> list[DeviceInfo]:
 def _failure(
     message: str, devices: list[DeviceInfo], *, code: str = "unknown-device", note: str | None = None
 ) -> CompileError:
+    """Return a CompileError whose notes list the devices."""
     notes = [Note(f"there is {device.label}") for device in devices]
     if note:
         notes.append(Note(note))

@@ -125,6 +125,7 @@ def habit(ask: Callable[[int], int], most: int) -> list[int]:
 
 
 def _vendors_sizes(device: DeviceInfo) -> Iterator[int]:
+    """Yield the answers above 1 to the queries of vendors, in work-items."""
     for extension, parameter in _VENDORS:
         if not extension or extension in device.extensions:
             size = int.from_bytes(raw_device_info(device.handle, parameter), sys.byteorder)

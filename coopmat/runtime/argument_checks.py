@@ -60,12 +60,14 @@ def place(kernel: KernelInfo, number: int) -> str:
 
 
 def _spelled(parameter: KernelParameter) -> str:
+    """Return the type of a parameter, with its address space."""
     space = parameter.address_space
     has_space = not parameter.is_pointer or parameter.type_name.startswith(space)
     return parameter.type_name if has_space else f"{space} {parameter.type_name}"
 
 
 def _fitted(parameter: KernelParameter, value: Any, loose: bool) -> Any:
+    """Return an argument, converted for pyopencl. Raises Misfit, without the name of the argument."""
     cl = opencl()
     if parameter.is_handle:
         handle_type = cl.Sampler if parameter.type_name == "sampler_t" else cl.Image
@@ -84,6 +86,7 @@ def _fitted(parameter: KernelParameter, value: Any, loose: bool) -> Any:
 
 
 def _check_pointer(parameter: KernelParameter, value: Any) -> None:
+    """Raise Misfit if the value is no argument for a pointer parameter."""
     cl = opencl()
     if parameter.address_space == "local":
         if not isinstance(value, cl.LocalMemory):
@@ -136,6 +139,7 @@ def _numpy_number(dtype: Any, value: Any, loose: bool) -> Any:
 
 
 def _number(dtype: Any, value: Any) -> Any:
+    """Convert a number to the numpy type `dtype`. Raises Misfit if the type cannot hold the number."""
     if dtype.kind in "iu":
         try:
             whole = operator.index(value)
@@ -159,10 +163,12 @@ def _number(dtype: Any, value: Any) -> Any:
 
 
 def _refuse(needs: str, value: Any, hint: str = "") -> Any:
+    """Raise a Misfit that states what the parameter needs and what the value is."""
     raise Misfit(f"{needs}, not {_given(value)}{hint}")
 
 
 def _given(value: Any) -> str:
+    """Describe a value in a message."""
     if isinstance(value, np.generic):
         return f"numpy.{value.dtype.name} {value!s}"
     if isinstance(value, np.ndarray):

@@ -124,6 +124,7 @@ class Driver:
         return binary, "", scalar, remaining
 
     def _build(self, request: Request) -> tuple[bytes, tuple[str, ...]]:
+        """Build a program once. Return the binary and the kernels that do not run in subgroups. Raises ClError."""
         identity, parts, options, constants, sizes = request
         context, devices = self.context(identity)
         programs = []
@@ -171,6 +172,7 @@ class Driver:
         raise LookupError(f"the driver has no device {' '.join(identity)}")
 
     def _listed(self, function: str, *arguments: Any) -> list[int]:
+        """Return the ids that a function lists, which takes a capacity, an array and the address of a count."""
         count = _UINT()
         self._call(function, *arguments, 0, None, ctypes.byref(count))
         ids = (_POINTER * count.value)()
@@ -178,6 +180,7 @@ class Driver:
         return [one for one in ids if one]
 
     def _text(self, function: str, *arguments: int) -> str:
+        """Return the text that a query function returns, without surrounding blanks."""
         size = _SIZE()
         self._call(function, *arguments, 0, None, ctypes.byref(size))
         text = ctypes.create_string_buffer(size.value + 1)
@@ -185,12 +188,14 @@ class Driver:
         return text.value.decode(errors="replace").strip()
 
     def _created(self, context: Any, form: str, code: bytes) -> int:
+        """Return a new program, created from SPIR-V or OpenCL C."""
         if form == "spirv":
             return self._made("clCreateProgramWithIL", context, code, len(code))
         text, size = _TEXT(code), _SIZE(len(code))
         return self._made("clCreateProgramWithSource", context, 1, ctypes.byref(text), ctypes.byref(size))
 
     def _binary(self, program: int) -> bytes:
+        """Return the device's binary of a built program."""
         size = _SIZE()
         self._call("clGetProgramInfo", program, _BINARY_SIZES, ctypes.sizeof(size), ctypes.byref(size), None)
         binary = ctypes.create_string_buffer(size.value)
@@ -199,6 +204,7 @@ class Driver:
         return binary.raw
 
     def _call(self, function: str, *arguments: Any) -> None:
+        """Call an OpenCL function that returns a status. Raises ClError if the status is an error."""
         status = self._functions[function](*arguments)
         if status != 0:
             raise ClError(f"{function}: {status}")
@@ -224,6 +230,7 @@ def _end_with_parent() -> None:
 
 
 def main(path: str) -> None:
+    """Answer requests on the standard input with the driver at `path`, until the input or IDLE seconds end."""
     import resource
 
     # Ctrl-C at the terminal concerns the parent, which decides whether this process ends.

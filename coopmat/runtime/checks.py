@@ -131,6 +131,7 @@ def _tile(extent: int) -> int:
 
 
 def _tolerance(piece: Any, names: Mapping[str, Any]) -> float:
+    """Return the value of a tolerance, 0 without an expression. Raises CompileError if the value is no tolerance."""
     if piece is None:
         return 0.0
     value = value_of(piece, names)

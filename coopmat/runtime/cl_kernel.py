@@ -55,6 +55,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         self._set_up(program._get_prg(), built.devices, name)
 
     def _set_up(self, program: Any, builds: Sequence[DeviceBuild], name: str) -> None:
+        """Set the fields that this class adds to pyopencl's kernel."""
         self._program = program  # some drivers release a program that still has kernels
         self._builds = {b.device.handle.int_ptr: b for b in builds}
         self._first = builds[0]
@@ -196,6 +197,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         )
 
     def _fitted(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Return the arguments, converted for pyopencl. Raises Misfit."""
         types = self._types or ()
         if any(t is not None and not _is_number(t) for t in types):
             return arguments  # pyopencl's own types, such as VectorArg, may expand to two arguments
@@ -212,6 +214,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             raise self._named(error, at, device) from error
 
     def _whole(self, which: str, sizes: Sequence[int], least: int) -> tuple[int, ...]:
+        """Return sizes as one to three integers from `least`. Raises LaunchError for any other sizes."""
         try:
             result = tuple(map(operator.index, sizes))
         except TypeError:
@@ -224,6 +227,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
     def _local_size(
         self, device: Any, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
     ) -> tuple[int, ...] | None:
+        """Return the checked local size of a launch, from the cache if possible. Raises LaunchError."""
         key = (device.int_ptr, global_size, local_size)
         if key not in self._sizes:
             if len(self._sizes) >= _MOST_SIZES:
@@ -237,6 +241,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         return self._sizes[key]
 
     def _rules_of(self, device: Any) -> LaunchRules:
+        """Return the launch rules on a device, or on the first device if `device` is None."""
         device_build = self._first if device is None else self._builds.get(device.int_ptr, self._first)
         pointer = device_build.device.handle.int_ptr
         if pointer not in self._rules:

@@ -312,6 +312,7 @@ def build_matrices(
 
 
 def _tell(built: Built) -> None:
+    """Issue the warnings of a build as a ProgramWarning."""
     texts = dict.fromkeys(b.warnings for b in built.devices if b.warnings)
     if texts:
         warn("\n".join(text.rstrip() for text in texts), ProgramWarning)

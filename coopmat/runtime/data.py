@@ -36,6 +36,7 @@ def integer_of(piece: Piece, names: Mapping[str, Any]) -> int:
 
 
 def _whole(value: Any, piece: Piece) -> int:
+    """Return a whole number as an int. Raises CompileError for any other value."""
     if isinstance(value, (int, float, np.integer, np.floating)) and float(value).is_integer():
         return int(value)
     raise header_error(f"this is {value}, not a whole number", piece)
@@ -89,7 +90,7 @@ FILLS: dict[str, Fill] = {
     "uniform": Fill(2, lambda rng, shape, low, high: rng.uniform(low, high, shape)),
     "integers": Fill(2, lambda rng, shape, low, high: rng.integers(int(low), int(high), shape)),
 }
-"""`range` counts from 0 in row-major order; `uniform` and `integers` take [low, high)."""
+"""Name -> fill. `range` counts from 0 in row-major order; `uniform` and `integers` draw from [low, high)."""
 
 
 def make_array(argument: Argument, names: Mapping[str, Any]) -> Array:
@@ -110,6 +111,7 @@ def make_array(argument: Argument, names: Mapping[str, Any]) -> Array:
 
 
 def _fill(piece: Piece, names: Mapping[str, Any]) -> tuple[Fill, list[Any]]:
+    """Return the fill that an expression names, and its values. Raises CompileError."""
     try:
         tree = parse(piece.text)
     except EvaluationError as error:

@@ -68,7 +68,7 @@ class Built:
 
 
 UNNAMED = "<program source>"
-"""What a source is called that is no file's."""
+"""The name of a source that is not from a file."""
 
 
 def has_matrices(source: str, options: Callable[[], Sequence[str]], name: str = UNNAMED) -> bool:
@@ -164,6 +164,7 @@ def build(
 
 
 def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -> Any:
+    """Return pyopencl's program for several devices, built from the binaries of the jobs."""
     cl = opencl()
     program = cl._cl._Program(context, [job.device.handle for job in jobs], [job.binary for job in jobs])
     return quietly(program, options, [job.device.handle for job in jobs])
@@ -210,6 +211,7 @@ class _Job:
     binary: bytes = b""
 
     def run(self, anew: bool) -> DeviceBuild:
+        """Build for the device, or take the build from the cache unless `anew`, and return the build."""
         self.program = None
         key = cache_key(self.device, self.source, self.options, self.for_device, self.name)
         if anew:
@@ -232,6 +234,7 @@ class _Job:
         return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"])
 
     def _build(self) -> Entry:
+        """Build for the device, and return the entry for the cache."""
         driver.prepare(self.device)
         module = compile_resolved(self.source, self.options, self.device, name=self.name)
         context = opencl().Context([self.device.handle]) if len(self.context.devices) > 1 else self.context

@@ -119,6 +119,7 @@ def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[
 
 
 def _built(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo, options: str) -> Any:
+    """Build a program from its parts in this process, and return pyopencl's program."""
     native, devices = opencl()._cl, [device.handle]
     made = [
         native._create_program_with_il(context, code) if form == "spirv" else native._Program(context, code)

@@ -140,6 +140,7 @@ class _Evaluator:
         self._depth = 0
 
     def value(self, node: ast.expr) -> Any:
+        """Return the value of a node. Raises EvaluationError."""
         handler = getattr(self, f"visit_{type(node).__name__}", None)
         if handler is None:
             raise self.error(node, f"{type(node).__name__} is not allowed in an expression")
@@ -201,6 +202,7 @@ class _Evaluator:
         return _OPERATORS[type(node.op)](left, right)
 
     def _limit_integers(self, node: ast.BinOp, left: int, right: int) -> None:
+        """Raise EvaluationError if the result of integers would have too many bits."""
         bits = {
             ast.Pow: left.bit_length() * max(right, 1),
             ast.LShift: left.bit_length() + max(right, 0),
@@ -210,13 +212,16 @@ class _Evaluator:
             raise self.error(node, f"integer of more than {_MAX_INTEGER_BITS} bits")
 
     def _limit_elements(self, node: ast.expr, count: float) -> None:
+        """Raise EvaluationError if an array would have more than `MAX_ELEMENTS` elements."""
         if not count <= MAX_ELEMENTS:
             raise self.error(node, f"array of more than {MAX_ELEMENTS} elements")
 
     def _limit_broadcast(self, node: ast.expr, *operands: Any) -> None:
+        """Raise EvaluationError if the broadcast of the operands would have too many elements."""
         self._limit_elements(node, math.prod(np.broadcast_shapes(*map(np.shape, operands))))
 
     def _limit_product(self, node: ast.expr, left: Any, right: Any) -> None:
+        """Raise EvaluationError if a matrix product would need too many multiplications or elements."""
         columns = np.shape(right)[-1:] or (1,)
         if np.size(left) * columns[0] > _MAX_MULTIPLICATIONS:
             raise self.error(node, f"matrix product of more than {_MAX_MULTIPLICATIONS} multiplications")
@@ -231,6 +236,7 @@ class _Evaluator:
         return _OPERATORS[type(node.ops[0])](left, right)
 
     def _number(self, node: ast.expr) -> Any:
+        """Return the value of a node that is a number or an array. Raises EvaluationError for any other."""
         value = self.value(node)
         if isinstance(value, (int, float, np.ndarray, np.generic)):
             return value
@@ -242,6 +248,7 @@ class _Evaluator:
         return getattr(self._array(node.value), node.attr)
 
     def _array(self, node: ast.expr) -> Any:
+        """Return the value of a node that is a numpy value. Raises EvaluationError for any other."""
         value = self.value(node)
         if not isinstance(value, (np.ndarray, np.generic)):
             raise self.error(node, "this is not an array")
@@ -299,4 +306,5 @@ def _whole(value: Any) -> Any:
 
 
 def _count(shape: Any) -> float:
+    """Return the number of elements of a shape."""
     return math.prod(float(extent) for extent in np.atleast_1d(shape))

@@ -34,7 +34,7 @@ from . import build_server
 logger = logging.getLogger("coopmat.build")
 
 Part = tuple[str, bytes, str]
-"""A part of a program: its form ("spirv" or "c"), its code, and the options that it is compiled with."""
+"""A part of a program: the form ("spirv" or "c"), the code, and the options for its compilation."""
 
 _ATTEMPTS = 3
 _SHOWN_LINES = 12
@@ -124,6 +124,7 @@ def required_sizes(parts: Sequence[Part]) -> tuple[tuple[str, int], ...]:
 
 
 def _of_c(code: bytes) -> Iterator[tuple[str, int]]:
+    """Yield the subgroup sizes that kernels in OpenCL C require, as (kernel, work-items)."""
     yield from ((name.decode(), int(size)) for size, name in _REQUIRED.findall(code))
 
 
@@ -153,6 +154,7 @@ def start(library: str) -> None:
 
 
 def _key(request: build_server.Request) -> str:
+    """Return the cache key of a request."""
     parts: dict[str, object] = {"kind": "compiler crash", "processor": processor(), "environment": driver_environment()}
     return key_of({**parts, "request": marshal.dumps(request, 2)})
 
@@ -185,6 +187,7 @@ class _Server(ChildProcess):
         return [sys.executable, "-I", "-S", build_server.__file__, self._library]
 
     def _ensure(self) -> subprocess.Popen[bytes]:
+        """Return the process, which is started again if the environment of drivers changed. Raises _NotBuilt."""
         if self._environment != driver_environment():
             self.stop()  # a driver reads the environment when it is loaded
             self._environment = driver_environment()

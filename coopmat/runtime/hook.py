@@ -65,6 +65,7 @@ def hook(*, everything: bool | None = None) -> Iterator[None]:
 
 
 def _build(self: Any, options: Any = None, *arguments: Any, **others: Any) -> Any:
+    """Replace pyopencl.Program.build inside the hook."""
     # A `Program` of this package calls this function only if it has no matrices.
     if _entered_for_everything or not isinstance(self, Program):
         options = kept(options)
@@ -81,6 +82,7 @@ def _devices(devices: Sequence[Any] | None = None, cache_dir: str | None = None)
 
 
 def _compile(self: Any, options: Any = None, devices: Any = None, headers: Any = None) -> Any:
+    """Replace pyopencl.Program.compile inside the hook."""
     if not isinstance(self, Program):
         options = kept(options)
         source = source_of(self) if _entered_for_everything else object_source(self, options, headers)

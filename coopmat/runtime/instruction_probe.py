@@ -70,6 +70,7 @@ def code_for(device: DeviceInfo, route: str) -> str:
 
 
 def _is_right(device: DeviceInfo, question: str, asks: bool) -> bool:
+    """Return whether the product of a question is computed correctly; False if `asks` is False and it is unknown."""
     from .native_probe import RIGHT
 
     try:

@@ -319,6 +319,7 @@ def _listing(values: Names) -> str:
 
 
 def _symbols(run: Run, kernel: LaunchRules) -> dict[str, Any]:
+    """Return name -> value of the symbols of a run, with `sg`."""
     names: dict[str, Any] = {"sg": kernel.sub_group_size}
     for name, piece in run.symbols:
         names[name] = integer_of(piece, names)
@@ -326,6 +327,7 @@ def _symbols(run: Run, kernel: LaunchRules) -> dict[str, Any]:
 
 
 def _work_sizes(run: Run, kernel: LaunchRules, names: Names) -> tuple[Sizes, Sizes | None]:
+    """Return the global size and the checked local size of a run. Raises CompileError."""
     if run.global_size is None:
         raise header_error("the run has no global=", run.whole)
     global_size = sizes_of(run.global_size, names, "global size")
@@ -434,12 +436,14 @@ def _set_arguments(program: Program, kernel: LaunchRules, values: Names) -> dict
 def _launch_once(
     program: Program, kernel: LaunchRules, global_size: Sequence[int], local_size: Sequence[int] | None
 ) -> float:
+    """Launch the kernel, wait for its end, and return the time on the device in seconds."""
     event = opencl().enqueue_nd_range_kernel(program.queue, kernel.handle, global_size, local_size)
     event.wait()
     return float(event.profile.end - event.profile.start) * 1e-9
 
 
 def _read_back(program: Program, buffer: Any, value: Any) -> Any:
+    """Return the contents of a buffer as an array like `value`; `value` itself if `buffer` is None."""
     if buffer is None:
         return value
     result = np.empty_like(value)

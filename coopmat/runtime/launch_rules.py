@@ -97,6 +97,7 @@ class LaunchRules:
         return tuple(local_size)
 
     def _require_room(self, local_size: tuple[int, ...]) -> None:
+        """Raise CompileError if the kernel's local memory is too small for the work-group."""
         most = self.info.max_work_items
         if most is not None and math.prod(local_size) > most:
             message = f"local size {local_size} has more than the {most} work-items that kernel '{self.info.name}'"

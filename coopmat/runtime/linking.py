@@ -71,6 +71,7 @@ def compile_objects(
 def _object(
     context: Any, device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str], name: str
 ) -> tuple[Any, DeviceBuild]:
+    """Compile a source for one device. Return pyopencl's compiled program, and its description."""
     if options.code == LINKED:
         raise _failure(f"--matrices {options.matrices} is not supported by compile(): it needs a second module")
     module = compile_resolved(source, replace(options, unit=""), device, name=name)
@@ -112,6 +113,7 @@ def _settled(build: DeviceBuild) -> DeviceBuild:
     """
 
     def settled(info: KernelInfo) -> KernelInfo:
+        """Return the description of a kernel with the subgroups of the functions that the kernel may call."""
         for function in build.functions.values() if info.imports else ():
             if info.sub_group_size not in (None, function.sub_group_size) and function.sub_group_size != 1:
                 raise _failure(

@@ -82,10 +82,12 @@ def proven(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES) -> tu
 
 
 def needs_proof(device: DeviceInfo) -> bool:
+    """Return whether a device may support native matrices although it does not list the extension."""
     return device.takes_spirv and COOPERATIVE_MATRIX not in device.extensions
 
 
 def _ask(device: DeviceInfo, variant: Variant) -> process.Answer:
+    """Return the answer of a probe, from the cache or a separate process; a failure if that cannot start."""
     try:
         return process.ask(device, _FUNCTION, variant.name)
     except process.NotAsked as error:

@@ -101,7 +101,7 @@ class Check:
 
 
 WORK = {"flop": "GFLOP/s", "op": "GOP/s"}
-"""What a header calls the work of a launch: the unit of what is done in a nanosecond."""
+"""Name of the work of a launch in a header -> unit of its speed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,7 @@ _CONTINUATION = re.compile(r"\s*//  +\S")
 
 
 def _directives(source: str, file: str) -> Iterator[tuple[str, Piece]]:
+    """Yield the kind ("run" or "check") and the text of each directive, joined with its continuation lines."""
     groups: list[tuple[str, list[Piece]]] = []
     goes_on = False
     for number, line in enumerate(source.split("\n"), 1):
@@ -261,6 +262,7 @@ def _fields(piece: Piece) -> Iterator[Piece]:
 
 
 def _argument(name: Piece, type_name: str, value: Piece, after_type: int) -> Argument:
+    """Parse the value TYPE[SHAPE]:FILL of an argument, from offset `after_type` on. Raises CompileError."""
     if type_name not in TYPES:
         raise header_error(f"unknown type '{type_name}'; the types are {' '.join(TYPES)}", value, 0, len(type_name))
     shape: Piece | None = None
@@ -281,6 +283,7 @@ def _argument(name: Piece, type_name: str, value: Piece, after_type: int) -> Arg
 
 
 def _matching(piece: Piece, opening: int) -> int:
+    """Return the offset of the bracket that closes the one at `opening`. Raises CompileError."""
     for i, depth in enumerate(_depths(piece.text[opening:]), opening):
         if depth == 0:
             return i

@@ -67,6 +67,7 @@ def variants_on_unit(
 
 
 def _native(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ...]:
+    """Return the native multiply-adds of a device. Raises ValueError if the device does not report them."""
     result = variants_for(device, sub_group_size)
     if result is None:
         size = "their default size" if sub_group_size is None else f"{sub_group_size} work-items"
@@ -85,6 +86,7 @@ def _strategy(device: DeviceInfo, asks: bool = True) -> Strategy | None:
 
 
 def _takes(strategy: Strategy, variant: Variant, sub_group_size: int | None) -> bool:
+    """Return whether the lowering computes a multiply-add by instructions in subgroups of that size (None: any)."""
     a, b, c, _ = variant.matrix_types()
     operands = default_operands(variant.a, variant.b, variant.c)
     if variant.saturating:
