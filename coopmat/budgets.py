@@ -34,36 +34,36 @@ class Budget:
 
 _ROWS = (
     Budget("source-bytes", 64 << 20, "bytes", "a source, and a file that it includes"),
-    Budget("macro-tokens", 200_000, "tokens", "what one use of a macro becomes, with the blanks between"),
-    Budget("macro-work", 500_000, "tokens", "what all levels of the expansion of one use of a macro make"),
+    Budget("macro-tokens", 200_000, "tokens", "the expansion of one use of a macro, with the blanks between tokens"),
+    Budget("macro-work", 500_000, "tokens", "the results of all levels of the expansion of one use of a macro"),
     Budget("macro-characters", 8_000_000, "characters", "the same, in characters"),
-    Budget("expansion-work", 10_000_000, "tokens", "what all levels of all expansions of a source make"),
-    Budget("type-members", 1_000_000, "members", "a type of a module in SPIR-V, those of its members counted, too"),
-    Budget("constant-members", 65_536, "members", "a constant with matrices of a module in SPIR-V"),
-    Budget("library-functions", 600, "functions of the matrix library", "what a module calls, one for each shape"),
+    Budget("expansion-work", 10_000_000, "tokens", "the results of all levels of all macro expansions in a source"),
+    Budget("type-members", 1_000_000, "members", "a type in a SPIR-V module, with the members of its members"),
+    Budget("constant-members", 65_536, "members", "a constant with matrices in a SPIR-V module"),
+    Budget("library-functions", 600, "functions of the matrix library", "those that a module calls, one per shape"),
     Budget(
         "inlined-instructions",
         400_000,
         "instructions",
-        "what inlining and unrolling would make of a module; beyond it neither is done, which is no error",
+        "the result of inlining and unrolling in a module; beyond the limit, neither is done, which is no error",
     ),
     Budget(
         "optimised-loops",
         1000,
         "loops",
-        "a function that is optimised; beyond it nothing is inlined, and what has more by itself stays as it is,"
-        " which is no error",
+        "an optimised function; beyond the limit, nothing is inlined, and a function that has more before is not"
+        " optimised, which is no error",
     ),
     Budget(
         "optimised-branches",
         2000,
         "conditional branches",
-        "a function that is optimised; what has more stays as it is, which is no error",
+        "an optimised function; a function with more is not optimised, which is no error",
     ),
     Budget("emitter-seconds", 120, "seconds", "LLVM's work on a module"),
-    Budget("emitter-megabytes", 4096, "MiB", "LLVM's memory, where the system can bound it"),
+    Budget("emitter-megabytes", 4096, "MiB", "LLVM's memory, if the system can limit it"),
     Budget("tool-seconds", 60, "seconds", "a run of spirv-val, spirv-as, spirv-dis or spirv-opt"),
-    Budget("tool-megabytes", 4096, "MiB", "the memory of such a run, where the system can bound it"),
+    Budget("tool-megabytes", 4096, "MiB", "the memory of such a run, if the system can limit it"),
 )
 BUDGETS: Mapping[str, Budget] = {row.name: row for row in _ROWS}
 _overrides: ContextVar[Mapping[str, int]] = ContextVar("coopmat budgets")

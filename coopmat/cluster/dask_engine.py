@@ -57,7 +57,7 @@ class DaskEngine:
         self._refused: set[str] = set()
         self._own: Any = None
         if not cluster.startswith(LOCAL) and not _ADDRESS.fullmatch(cluster):
-            raise UsageError(f"there is no cluster at {cluster}: it takes tcp://HOST:PORT, tls://HOST:PORT or local:N")
+            raise UsageError(f"invalid cluster address '{cluster}': expected tcp://HOST:PORT, tls://HOST:PORT, local:N")
         # Not reset later, because dask restarts a worker with the settings at that time.
         dask.config.set(SETTINGS)
         try:
@@ -65,7 +65,7 @@ class DaskEngine:
             self._client = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             self.close()
-            raise UsageError(f"there is no cluster at {cluster}: {error}") from None
+            raise UsageError(f"cannot connect to the cluster at {cluster}: {error}") from None
         self._client.run_on_scheduler(_limit_deaths)
 
     def _started(self, cluster: str, device: str) -> Any:
@@ -74,7 +74,7 @@ class DaskEngine:
 
         text = cluster.removeprefix(LOCAL)
         if not text.isdecimal() or not 0 < int(text) <= 1024:
-            raise UsageError(f"--cluster local:N has a number of workers, not '{text}'")
+            raise UsageError(f"--cluster local:N takes a number of workers from 1 to 1024, not '{text}'")
         resources = {VERSION + version(): 1e6, device: 1} if device else local_identity().resources()
         self._own = distributed.LocalCluster(
             n_workers=int(text),
@@ -102,7 +102,7 @@ class DaskEngine:
             elif address not in self._refused:
                 self._refused.add(address)
                 has = f"coopmat {versions[0]}" if versions else "no version of coopmat"
-                self._tell(f"the worker {address} gets no work: it has {has}, this is {version()}")
+                self._tell(f"the worker {address} gets no work: it has {has}, and this process has {version()}")
         return fitting
 
     def devices(self) -> dict[str, Identity]:
@@ -168,7 +168,7 @@ class DaskEngine:
                 done(number, result)
 
         def second(number: int, result: Any) -> None:
-            lost = Lost(f"{DEATHS} workers died of it, the last one at {getattr(result, 'address', '')}")
+            lost = Lost(f"{DEATHS} workers died while they ran this unit, the last at {getattr(result, 'address', '')}")
             done(number, lost if isinstance(result, _Killed) else result)
 
         self._run(function, units, range(len(units)), first, device, is_isolated)
@@ -310,4 +310,4 @@ def serve(address: str, resources: Mapping[str, float], threads: int, name: str 
     except KeyboardInterrupt:
         return
     except (OSError, TimeoutError) as error:
-        raise UsageError(f"there is no scheduler at {address}: {error}") from None
+        raise UsageError(f"cannot connect to the scheduler at {address}: {error}") from None

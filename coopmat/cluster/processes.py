@@ -183,7 +183,7 @@ class ProcessPool:
                 done(number, result)
             elif time.monotonic() >= process.deadline:
                 process.process.kill()
-                self._lost(process, f"nothing came of it in {self.timeout:g} seconds", queue, deaths, done)
+                self._lost(process, f"no result within {self.timeout:g} seconds", queue, deaths, done)
 
     def _lost(self, process: _Process, why: str, queue: deque[int], deaths: dict[int, int], done: Done) -> None:
         """Remove a process that died or was killed. Queue its unit again, or report the unit as `Lost`."""

@@ -89,12 +89,12 @@ def prepare() -> Preparation:
         os.environ.setdefault(_LLVM_OPTIONS, "-x86-disable-avoid-SFB")
     runtime = find_cpu_runtime()
     if _VARIABLE in os.environ:
-        return Preparation(runtime, None, f"{_VARIABLE} is set: left as it is")
+        return Preparation(runtime, None, f"{_VARIABLE} is set by the user, and was not changed")
     if runtime is None:
         return Preparation(None, None, f"no CPU runtime in this Python environment ({INSTALL_COMMAND})")
     system = system_icd_files()
     if any(Path(text).name == _RUNTIME_LIBRARY for text in system.values()):
-        return Preparation(runtime, None, "the system has a CPU runtime of this kind already")
+        return Preparation(runtime, None, "the system already has the same CPU runtime")
     late = "pyopencl" in sys.modules
     try:
         runtime = without_blanks(runtime, _private_places())

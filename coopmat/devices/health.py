@@ -68,7 +68,7 @@ def try_empty_kernel(device: DeviceInfo, _argument: str) -> str:
         cl.enqueue_nd_range_kernel(queue, cl.Kernel(program, _NAME), (1,), (1,))
         queue.finish()
     except cl.Error as error:
-        return f"it is built, but does not run: {error}"
+        return f"the kernel is built, but its launch fails: {error}"
     return ""
 
 

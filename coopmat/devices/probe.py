@@ -126,7 +126,7 @@ def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) ->
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=time_limit, check=False, errors="replace"
         )
     except subprocess.TimeoutExpired as error:
-        late = f"it did not end within {time_limit:g} s"
+        late = f"the process did not end within {time_limit:g} s"
         if _BEGUN.encode() not in (error.stdout or b""):
             raise NotAsked(late) from error
         return Answer(failure=late)

@@ -229,7 +229,7 @@ def from_key_values(text: str, name: str) -> DeviceInfo:
             continue
         key, equals, value = line.partition("=")
         if not equals or not re.fullmatch(r"\w+", key.strip()):
-            raise _refused(f"{name}:{number}: a device information file holds KEY=VALUE lines")
+            raise _refused(f"{name}:{number}: expected KEY=VALUE in a device information file")
         values[key.strip()] = value.strip().strip('"')
     return from_mapping(values, name)
 
@@ -297,7 +297,7 @@ def _bytes(values: Mapping[str, str], key: str, name: str) -> int | None:
     if text is None:
         return None
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
-        raise _refused(f"{name}: {key}: '{text}' is no number of bytes")
+        raise _refused(f"{name}: {key}: '{text}' is not a positive number of bytes")
     return int(text)
 
 

@@ -118,7 +118,7 @@ def _failure(
     message: str, devices: list[DeviceInfo], *, code: str = "unknown-device", note: str | None = None
 ) -> CompileError:
     """Return a CompileError whose notes list the devices."""
-    notes = [Note(f"there is {device.label}") for device in devices]
+    notes = [Note(f"available device: {device.label}") for device in devices]
     if note:
         notes.append(Note(note))
     return CompileError([Diagnostic(Severity.ERROR, code, message, notes=tuple(notes))])

@@ -45,7 +45,7 @@ def fitted_one(kernel: KernelInfo, number: int, value: Any, loose: bool = False)
     """
     if not 0 <= number < len(kernel.parameters):
         count = len(kernel.parameters)
-        raise Misfit(f"kernel '{kernel.name}' has {count} arguments, numbered from 0; there is no number {number}")
+        raise Misfit(f"kernel '{kernel.name}' has {count} arguments, numbered from 0; number {number} is out of range")
     parameter = kernel.parameters[number]
     try:
         return _fitted(parameter, value, loose)
@@ -116,9 +116,9 @@ def _bytes(parameter: KernelParameter, value: Any) -> Any:
     except (TypeError, ValueError, BufferError):
         size = getattr(value, "nbytes", -1)
     if size < 0:
-        _refuse(f"needs {parameter.size} bytes, as numpy or pyopencl.cltypes have them", value)
+        _refuse(f"needs {parameter.size} bytes in a value of numpy or pyopencl.cltypes", value)
     if parameter.size and size != parameter.size:
-        raise Misfit(f"has {parameter.size} bytes, not {size} ({_given(value)})")
+        raise Misfit(f"needs {parameter.size} bytes, not {size} ({_given(value)})")
     return value
 
 

@@ -136,7 +136,7 @@ def _tolerance(piece: Any, names: Mapping[str, Any]) -> float:
         return 0.0
     value = value_of(piece, names)
     if not isinstance(value, (int, float, np.number)) or not float(value) >= 0:
-        raise header_error("a tolerance is a number that is not negative", piece)
+        raise header_error("a tolerance must be a non-negative number", piece)
     return float(value)
 
 

@@ -276,7 +276,7 @@ def _is_number(arg_type: Any) -> bool:
 
 def _group_hint(kernel: Kernel, device: Any) -> str:
     most = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
-    return f"with this kernel the device takes work-groups of up to {most} work-items, and a whole number of them"
+    return f"its work-groups have up to {most} work-items on this device, and must divide the global size"
 
 
 def _item_hint(kernel: Kernel, device: Any) -> str:
@@ -286,7 +286,7 @@ def _item_hint(kernel: Kernel, device: Any) -> str:
 def _memory_hint(kernel: Kernel, device: Any) -> str:
     local = kernel.get_work_group_info(cl.kernel_work_group_info.LOCAL_MEM_SIZE, device)
     return (
-        f"it needs {local} of {device.local_mem_size} bytes of local memory; the device has "
+        f"the kernel needs {local} of {device.local_mem_size} bytes of local memory; the device has "
         f"{device.global_mem_size} bytes of memory, and buffers of up to {device.max_mem_alloc_size}"
     )
 

@@ -125,7 +125,7 @@ def _fill(piece: Piece, names: Mapping[str, Any]) -> tuple[Fill, list[Any]]:
         raise header_error(f"this fill takes {fill.arity} numbers, not {len(nodes)}", piece)
     values = [value_of(piece.part(node.col_offset, node.end_col_offset), names) for node in nodes]
     if not all(isinstance(value, (int, float, np.number)) for value in values):
-        raise header_error("a fill takes numbers", piece)
+        raise header_error("the values of a fill must be numbers", piece)
     return fill, values
 
 

@@ -159,7 +159,7 @@ def build(
             # A driver may reject a binary that it returned earlier. All devices are then built again, without cache.
             if anew:
                 raise
-            logger.warning("the device's code was refused, and is built again: %s", error)
+            logger.warning("the driver rejected its own binary, and the program is built again: %s", error)
     raise AssertionError("built anew or not")
 
 

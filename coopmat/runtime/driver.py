@@ -176,7 +176,7 @@ def _built_apart(context: Any, parts: Sequence[guarded.Part], device: DeviceInfo
     try:
         return quietly(cl._cl._Program(context, [device.handle], [built.data]), [options], [device.handle])
     except cl.Error as error:
-        logger.info("%s refuses the code that it made itself, which is built again: %s", device.label, error)
+        logger.info("%s rejected its own binary, and the program is built again: %s", device.label, error)
         return None
 
 

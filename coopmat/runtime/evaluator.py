@@ -103,7 +103,7 @@ def parse(text: str) -> ast.expr:
     if len(text) > _MAX_LENGTH:
         raise EvaluationError(f"expression is longer than {_MAX_LENGTH} characters", 0, len(text))
     if quote := re.search(r"['\"\\]", text):
-        raise EvaluationError("there are no strings in an expression", quote.start(), quote.end())
+        raise EvaluationError("strings are not allowed in an expression", quote.start(), quote.end())
     try:
         # Each blank replaces one character, so that the offsets in the tree hold for `text`.
         tree = ast.parse(text.replace("\n", " ").replace("\t", " "), mode="eval").body
@@ -152,7 +152,7 @@ class _Evaluator:
             with np.errstate(all="ignore"):
                 value = handler(node)
             if isinstance(value, np.ndarray) and value.dtype == object:
-                raise self.error(node, "the elements fit no number type")
+                raise self.error(node, "the elements have no common numeric type")
             return value
         except EvaluationError:
             raise
@@ -257,7 +257,7 @@ class _Evaluator:
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         value = self.value(node.value)
         if not isinstance(value, (np.ndarray, np.generic, tuple)):
-            raise self.error(node, "this has no elements")
+            raise self.error(node, "this is neither an array nor a tuple")
         elements: Any = value
         return elements[self._index(node.slice)]
 

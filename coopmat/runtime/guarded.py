@@ -100,7 +100,7 @@ def first_build(
         (binary, _, scalar, remaining), crash = server.build(request)
         if remaining:
             names = ", ".join(remaining)
-            crash = f"the device's compiler does not run {names} in subgroups, whose size the kernel requires"
+            crash = f"the device's compiler does not run {names} in subgroups of the required size"
         elif scalar:
             logger.warning("%s: %s built without optimizations, to run in subgroups", device.label, ", ".join(scalar))
         return Entry(binary if scalar and not crash else b"", {"crash": crash})
@@ -109,7 +109,7 @@ def first_build(
         try:
             _known[key] = _outcome(Cache.of_environment().get_or_build(key, build, _outcome))
         except _NotBuilt as error:
-            logger.warning("%s: its compiler may end this process, as no other could be had: %s", device.label, error)
+            logger.warning("%s: without another process, a compiler crash ends this process: %s", device.label, error)
             return None
     crash, kept = _known[key]
     if crash:

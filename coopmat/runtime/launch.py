@@ -171,7 +171,7 @@ def _with_instructions(options: CompileOptions, device: DeviceInfo) -> CompileOp
     if available:
         return replace(options, instructions=available)
     own = route_for(device).matrices
-    text = "%s has no instruction of --matrices %s that was tried and right; --matrices %s is taken"
+    text = "%s executes no instruction of --matrices %s correctly; --matrices %s is used instead"
     logger.warning(text, device.label, options.matrices, own)
     return replace(options, matrices=own)
 
@@ -385,10 +385,10 @@ def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -
         return
     type_name = _TYPES.get(parameter.scalar or "")
     if type_name is not None and value.dtype != TYPES[type_name]:
-        message = f"parameter '{parameter.name}' is {parameter.type_name}: give it {type_name}, not {value.dtype.name}"
+        message = f"parameter '{parameter.name}' is {parameter.type_name}: it needs {type_name}, not {value.dtype.name}"
         raise header_error(message, where)
     if not parameter.is_pointer and value.nbytes != parameter.size:
-        message = f"parameter '{parameter.name}' has {parameter.size} bytes, the value {value.nbytes}"
+        message = f"parameter '{parameter.name}' has {parameter.size} bytes, and its value has {value.nbytes}"
         raise header_error(message, where)
 
 

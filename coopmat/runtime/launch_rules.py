@@ -30,7 +30,7 @@ def require_size(handle: Any, info: KernelInfo, device: DeviceInfo, local_size: 
     if actual != info.sub_group_size:
         message = f"kernel '{info.name}' is compiled for subgroups of {info.sub_group_size}, "
         if actual == 0:
-            raise launch_error(f"{message}but the device does not tell what it runs local size {local_size} in")
+            raise launch_error(f"{message}but the device does not report the subgroup size for local size {local_size}")
         raise launch_error(f"{message}but the device runs local size {local_size} in subgroups of {actual}")
 
 

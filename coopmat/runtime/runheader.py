@@ -133,7 +133,7 @@ def parse_header(source: str, file: str) -> list[Run]:
             if kind == "run":
                 runs.append(parse_run(piece))
             elif not runs:
-                raise header_error("a check stands before the first run", piece)
+                raise header_error("a check must follow a run", piece)
             else:
                 runs[-1] = replace(runs[-1], checks=(*runs[-1].checks, parse_check(piece)))
     except CompileError as error:
@@ -209,7 +209,7 @@ def parse_run(piece: Piece) -> Run:
         if name in ("kernel", "global", "local", *WORK):
             named[name] = value
         elif name == "sg" or name in TYPES:
-            raise header_error(f"'{name}' has a meaning already", field)
+            raise header_error(f"'{name}' is a reserved name", field)
         elif typed := _TYPED.match(value.text):
             arguments[name] = _argument(field.part(0, match.end() - 1), typed.group(1), value, typed.end())
         else:
@@ -250,7 +250,7 @@ def _fields(piece: Piece) -> Iterator[Piece]:
     depth = start = 0
     for i, depth in enumerate(_depths(piece.text)):
         if depth < 0:
-            raise header_error(f"'{piece.text[i]}' without its opening", piece, i, i + 1)
+            raise header_error(f"unmatched '{piece.text[i]}'", piece, i, i + 1)
         if depth == 0 and piece.text[i].isspace():
             if start < i:
                 yield piece.part(start, i)
