@@ -7,7 +7,7 @@
     module.kernels    # name -> KernelInfo
     program = coopmat.Program(coopmat.context(), source).build()
 
-Importing this package loads nothing heavy and changes no global state.
+Importing this package does not import pyopencl or numpy, and changes no global state.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ __all__ = [
 ]
 
 
+# Public name -> module that defines the name, imported on first use.
 _LATER = {
     "ArgumentError": "runtime.cl_errors",
     "BuildError": "runtime.program",
@@ -73,7 +74,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> object:
-    # The names that need pyopencl are loaded on demand.
+    # Most of these names need pyopencl, which is imported only on demand.
     if name not in _LATER:
         raise AttributeError(f"module 'coopmat' has no attribute '{name}'")
     from importlib import import_module
@@ -86,8 +87,10 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """Register the `%%cl_kernel` cells of `%load_ext coopmat`: pyopencl's, which also accept matrices. Needs
-    IPython."""
+    """Register pyopencl's `%%cl_kernel` cells in IPython, extended by sources with matrices.
+
+    IPython calls this function for `%load_ext coopmat`. `shell` is the interactive shell.
+    """
     from .runtime.ipython import load
 
     load(shell)

@@ -1,4 +1,4 @@
-"""`python -m coopmat` is the `coopmat` program."""
+"""The entry point of `python -m coopmat`, which runs the `coopmat` command."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The limits of a compilation: the one table of budgets, each of which `--budget NAME=N` sets to another number.
+"""The limits of a compilation: the table of budgets, and the overrides that `--budget NAME=N` sets.
 
-    limit("macro-tokens")                      # the number, inside a compilation that of its options
-    raise Exceeded("type-members", "...")      # CompileError, for the caller of the compilation
+    limit("macro-tokens")                      # the limit in the current compilation
+    raise Exceeded("type-members", "...")      # becomes a CompileError for the caller of the compilation
 
-A budget bounds work that a small input could make endless; the programs that people write are far below.
+A budget bounds work that a small input could make endless. Ordinary programs stay far below every limit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ OPTION = "--budget"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A row of the table; `bounds` is a noun for what it limits."""
+    """A row of the table of budgets.
+
+    name: the name in `--budget NAME=N`.
+    default: the limit unless an option sets another limit.
+    unit: the unit of the limit, in the plural.
+    bounds: a noun phrase for the bounded object or work, for the documentation.
+    """
 
     name: str
     default: int
@@ -28,43 +34,49 @@ class Budget:
 
 _ROWS = (
     Budget("source-bytes", 64 << 20, "bytes", "a source, and a file that it includes"),
-    Budget("macro-tokens", 200_000, "tokens", "what one use of a macro becomes, with the blanks between"),
-    Budget("macro-work", 500_000, "tokens", "what all levels of the expansion of one use of a macro make"),
+    Budget("macro-tokens", 200_000, "tokens", "the expansion of one use of a macro, with the blanks between tokens"),
+    Budget("macro-work", 500_000, "tokens", "the results of all levels of the expansion of one use of a macro"),
     Budget("macro-characters", 8_000_000, "characters", "the same, in characters"),
-    Budget("expansion-work", 10_000_000, "tokens", "what all levels of all expansions of a source make"),
-    Budget("type-members", 1_000_000, "members", "a type of a module in SPIR-V, those of its members counted, too"),
-    Budget("constant-members", 65_536, "members", "a constant with matrices of a module in SPIR-V"),
-    Budget("library-functions", 600, "functions of the matrix library", "what a module calls, one for each shape"),
+    Budget("expansion-work", 10_000_000, "tokens", "the results of all levels of all macro expansions in a source"),
+    Budget("type-members", 1_000_000, "members", "a type in a SPIR-V module, with the members of its members"),
+    Budget("constant-members", 65_536, "members", "a constant with matrices in a SPIR-V module"),
+    Budget("library-functions", 600, "functions of the matrix library", "those that a module calls, one per shape"),
     Budget(
         "inlined-instructions",
         400_000,
         "instructions",
-        "what inlining and unrolling would make of a module; beyond it neither is done, which is no error",
+        "the result of inlining and unrolling in a module; beyond the limit, neither is done, which is no error",
     ),
     Budget(
         "optimised-loops",
         1000,
         "loops",
-        "a function that is optimised; beyond it nothing is inlined, and what has more by itself stays as it is,"
-        " which is no error",
+        "an optimised function; beyond the limit, nothing is inlined, and a function that has more before is not"
+        " optimised, which is no error",
     ),
     Budget(
         "optimised-branches",
         2000,
         "conditional branches",
-        "a function that is optimised; what has more stays as it is, which is no error",
+        "an optimised function; a function with more is not optimised, which is no error",
     ),
     Budget("emitter-seconds", 120, "seconds", "LLVM's work on a module"),
-    Budget("emitter-megabytes", 4096, "MiB", "LLVM's memory, where the system can bound it"),
+    Budget("emitter-megabytes", 4096, "MiB", "LLVM's memory, if the system can limit it"),
     Budget("tool-seconds", 60, "seconds", "a run of spirv-val, spirv-as, spirv-dis or spirv-opt"),
-    Budget("tool-megabytes", 4096, "MiB", "the memory of such a run, where the system can bound it"),
+    Budget("tool-megabytes", 4096, "MiB", "the memory of such a run, if the system can limit it"),
 )
 BUDGETS: Mapping[str, Budget] = {row.name: row for row in _ROWS}
 _overrides: ContextVar[Mapping[str, int]] = ContextVar("coopmat budgets")
 
 
 class Exceeded(Exception):
-    """Raised when a budget is used up. `name` is the budget's; str() says what exceeded it, and how it is raised."""
+    """An exception that reports work beyond a budget.
+
+    name: the name of the budget.
+    what: the subject of the message, such as a macro or a type.
+
+    str() also names the limit, and the option that raises the limit.
+    """
 
     def __init__(self, name: str, what: str) -> None:
         self.name, self.what = name, what
@@ -75,19 +87,25 @@ class Exceeded(Exception):
 
 
 def limit(name: str) -> int:
-    """Return the budget's number in this compilation, or the default outside of any."""
+    """Return the limit of the budget `name` in the current compilation.
+
+    Outside of a compilation, return the default.
+    """
     overrides = _overrides.get(None)
     return BUDGETS[name].default if overrides is None else overrides.get(name, BUDGETS[name].default)
 
 
 def phrase(name: str) -> str:
-    """Return the budget's description in an error."""
+    """Return the limit with its unit, its name and the option that raises it, for an error message."""
     return f"{limit(name):,} {BUDGETS[name].unit} (the budget {name}; {OPTION} {name}=N raises it)"
 
 
 @contextmanager
 def use(overrides: Mapping[str, int]) -> Iterator[None]:
-    """Set the budgets inside to `overrides`, and the others to their defaults."""
+    """Apply `overrides` (budget name -> limit) inside the context.
+
+    A budget without an override has its default there.
+    """
     token = _overrides.set(overrides)
     try:
         yield
@@ -96,7 +114,10 @@ def use(overrides: Mapping[str, int]) -> Iterator[None]:
 
 
 def parse(text: str) -> tuple[str, int]:
-    """Parse NAME=N. Raises ValueError, which says what is wrong."""
+    """Parse NAME=N, and return the budget's name and its limit.
+
+    Raises ValueError if the budget is unknown, or if N is not a positive decimal number of at most 15 digits.
+    """
     name, _, number = text.partition("=")
     if name not in BUDGETS:
         raise ValueError(f"{OPTION} takes NAME=N, NAME one of {', '.join(BUDGETS)}, not '{text}'")

@@ -1,4 +1,4 @@
-"""A process that is started on first use and answers requests on its pipes."""
+"""A base class for child processes that start on first use and answer requests through their pipes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 _LONGEST = 2000
-# What ends a process that did something wrong. By other signals, somebody else ends it.
+# Signals that a faulty process receives. Any other signal is sent by another process or the user.
 _CRASHES = {
     getattr(signal, name, None) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP")
 }
 
 
 def is_crash(status: int | None) -> bool:
-    """Return whether a process that ended with this status did so on its own: by a signal, or by its own exit."""
+    """Return whether an exit status, as in `Popen.returncode`, shows that the process failed without outside influence.
+
+    This holds for a positive status and for the signals in `_CRASHES`. It does not hold for 0, None and other signals.
+    """
     return status is not None and (status > 0 or -status in _CRASHES)
 
 
 def ending(status: int | None) -> str:
-    """Describe how a process ended that gave no answer, as a predicate ("crashed with signal 11 (SIGSEGV)")."""
+    """Describe how a process ended without an answer, as a predicate such as "crashed with signal 11 (SIGSEGV)"."""
     if status is None or status == 0:
         return "ended its process without an answer"
     if status > 0:
@@ -36,9 +39,10 @@ def ending(status: int | None) -> str:
 
 
 class ChildProcess:
-    """The parent's end of a child process. Only one thread may use it at a time, the one that holds the lock.
+    """The parent's end of a child process.
 
-    The process ends with this one at the latest. After a fork, the child of the fork starts a process of its own.
+    Only the thread that holds the lock may use the object. The child process ends with this process at the latest.
+    After a fork, the forked process starts another child process on first use.
     """
 
     def __init__(self) -> None:
@@ -48,7 +52,7 @@ class ChildProcess:
         _all.add(self)
 
     def _command(self) -> list[str]:
-        """Return the program and its arguments."""
+        """Return the command line of the process: the program and its arguments."""
         raise NotImplementedError
 
     def _environment_of_child(self) -> dict[str, str] | None:
@@ -60,15 +64,16 @@ class ChildProcess:
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Start the process, unless it runs."""
+        """Start the process, unless it is already started."""
         with self._lock:
             self._ensure()
 
     def _ensure(self) -> subprocess.Popen[bytes]:
+        """Return the process, which is started if necessary. Raises OSError."""
         if self._process is None:
             _register()
             self._close_stderr()
-            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process runs)
             self._process = subprocess.Popen(
                 self._command(),
                 stdin=subprocess.PIPE,
@@ -81,7 +86,10 @@ class ChildProcess:
 
     @contextlib.contextmanager
     def _stop_on_failure(self) -> Iterator[None]:
-        """End the process if an exchange fails or is interrupted (Ctrl-C): it leaves half a message in the pipes."""
+        """Stop the process if an exchange in the context fails or is interrupted (Ctrl-C).
+
+        Such an exchange leaves an incomplete message in the pipes. The exception is raised again.
+        """
         try:
             yield
         except BaseException:
@@ -89,7 +97,10 @@ class ChildProcess:
             raise
 
     def stop(self) -> None:
-        """End the process."""
+        """Kill the process, wait for its end and close its pipes.
+
+        If no process is started, do nothing.
+        """
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -97,7 +108,10 @@ class ChildProcess:
             self._close(process)
 
     def _last_words(self) -> str:
-        """Return the end of what the process wrote to its standard error, after it ended."""
+        """Return the last 2000 characters that an ended process wrote to its standard error, and close that file.
+
+        If the file is already closed, return an empty string.
+        """
         if self._stderr is None:
             return ""
         self._stderr.seek(0)
@@ -111,12 +125,15 @@ class ChildProcess:
             self._stderr = None
 
     def forget(self) -> None:
-        """Forget the process in the child after a fork: the process and the pipes to it are the parent's."""
-        # Another thread of the parent may have held the lock.
+        """Drop the process and its pipes, in the child of a fork.
+
+        The process is a child of the parent, which continues to use the pipes.
+        """
+        # Another thread of the parent may have held the lock during the fork: this process needs a new lock.
         self._lock = threading.Lock()
         process, self._process = self._process, None
         if process is not None:
-            process.returncode = 0  # or Popen would wait for a child that is not ours
+            process.returncode = 0  # keeps Popen from waiting for a process that is not a child of this process
             self._close(process)
 
     @staticmethod
@@ -131,6 +148,7 @@ _registered = False
 
 
 def _register() -> None:
+    """Register the functions that handle a fork and the end of this process, once."""
     global _registered
     if not _registered:
         _registered = True

@@ -1,10 +1,7 @@
-"""Errors as data: the fault, its place, and how to correct it.
+"""Diagnostics as data: messages with their source ranges, a collector, and the renderers.
 
-Every stage reports through a `Diagnostics` collector; nothing prints. `render_text`, `to_json` and `to_sarif` turn the
-collected data into output for the user, in this one place.
-
-Lines and columns count from 1; columns count Unicode characters of the physical source line; the end position is
-exclusive.
+Every stage reports through a `Diagnostics` collector, and no stage prints. Lines and columns count from 1. Columns
+count Unicode characters of the physical source line. The end of a span is exclusive.
 """
 
 from __future__ import annotations
@@ -25,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Severity(Enum):
-    """The severity of a diagnostic; `ERROR` and `FATAL` make a compilation fail, a `REMARK` is asked for."""
+    """The severity of a diagnostic.
+
+    `ERROR` and `FATAL` make a compilation fail. A `REMARK` is issued only if an option such as -Rpass requests it.
+    """
 
     NOTE = "note"
     REMARK = "remark"
@@ -48,7 +48,10 @@ class Span(NamedTuple):
     end_column: int
 
     def to(self, other: Span) -> Span:
-        """Return the span from the start of this one to the end of `other` (this one alone across files)."""
+        """Return the span from the start of this span to the end of `other`.
+
+        If `other` is in another file, or does not end after the start of this span, return this span.
+        """
         if other.file != self.file:
             return self
         if (other.end_line, other.end_column) <= (self.line, self.column):
@@ -61,7 +64,10 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A second range to underline in the same message."""
+    """A secondary source range of a diagnostic.
+
+    A range on the line of the diagnostic is underlined there. Any other range is rendered as a note with `text`.
+    """
 
     span: Span
     text: str = ""
@@ -69,7 +75,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A further remark, with a place of its own if one matters."""
+    """An additional message of a diagnostic, with a span if the message concerns another place."""
 
     message: str
     span: Span | None = None
@@ -77,7 +83,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class FixIt:
-    """A replacement of the text of `span` (empty: an insertion) by `replacement`."""
+    """A suggested replacement of the text of `span`, which is empty for an insertion."""
 
     span: Span
     replacement: str
@@ -85,9 +91,11 @@ class FixIt:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One diagnostic. `code` is a stable kebab-case name such as `undeclared-identifier`.
+    """One message with its severity, code, place and additions.
 
-    For warnings the code is also the name in `-W<code>` and `-Wno-<code>`.
+    code: a stable kebab-case name such as `undeclared-identifier`. For a warning, also the name in `-W<code>` and
+        `-Wno-<code>`.
+    span: the source range that the message concerns, or None.
     """
 
     severity: Severity
@@ -103,7 +111,7 @@ class Diagnostic:
 
 
 class Details(TypedDict, total=False):
-    """The optional parts of a diagnostic beside its message."""
+    """The optional parts of a diagnostic, as keyword arguments of `Diagnostics.error` and `warning`."""
 
     labels: Iterable[Label]
     notes: Iterable[Note]
@@ -116,7 +124,13 @@ def _diagnostic(severity: Severity, code: str, message: str, span: Span | None, 
 
 
 class CompileError(ShortTraceback):
-    """Raised for an error of the input: `.diagnostics` is the list of diagnostics, `str()` their rendered text."""
+    """An exception that reports errors in the user's input.
+
+    diagnostics: the list of diagnostics.
+    sources: the texts of the files in their spans, or None.
+
+    str() is the rendered text of the diagnostics.
+    """
 
     def __init__(self, diagnostics: Iterable[Diagnostic], sources: SourceMap | None = None) -> None:
         self.diagnostics = list(diagnostics)
@@ -124,16 +138,16 @@ class CompileError(ShortTraceback):
         super().__init__(render_text(self.diagnostics, sources))
 
     def __reduce__(self) -> tuple[type[CompileError], tuple[list[Diagnostic], SourceMap | None]]:
-        # Worker processes hand their errors over by pickle.
+        # Worker processes send their errors by pickle.
         return type(self), (self.diagnostics, self.sources)
 
 
 class TooManyErrors(Exception):
-    """Raised by the collector after `error_limit` errors; the driver catches it."""
+    """An exception that the collector raises after `error_limit` errors, and that the compiler driver catches."""
 
 
 class InternalError(Exception):
-    """Raised for a fault of the compiler: a broken invariant or a crashed backend (exit status 70)."""
+    """An exception that reports a fault of the compiler: a broken invariant or a crashed backend (exit status 70)."""
 
     def __init__(self, message: str, details: str = "") -> None:
         self.message, self.details = message, details
@@ -145,7 +159,7 @@ class InternalError(Exception):
 
 @dataclass(slots=True)
 class SourceMap:
-    """The text of every file that was read, by the name in spans."""
+    """A map from the file names in spans to the texts of all files that were read."""
 
     files: dict[str, str] = field(default_factory=dict)
     _lines: dict[str, list[str]] = field(default_factory=dict)
@@ -155,7 +169,7 @@ class SourceMap:
         self._lines.pop(name, None)
 
     def line(self, name: str, number: int) -> str | None:
-        """Return physical line `number` (from 1), without its line end; None if it is not known."""
+        """Return physical line `number`, counted from 1, without its terminator; None if the line is unknown."""
         if name not in self._lines:
             if name not in self.files:
                 return None
@@ -164,15 +178,19 @@ class SourceMap:
         return lines[number - 1].rstrip("\r") if 1 <= number <= len(lines) else None
 
 
-# The words of `#pragma clang diagnostic`, as words of -W options.
+# Action of `#pragma clang diagnostic` -> equivalent values of -W; {} is the name of the warning.
 _PRAGMAS = {"ignored": ("no-{}",), "warning": ("{}", "no-error={}"), "error": ("error={}",)}
 
 
 class Diagnostics:
-    """A collector of the diagnostics of all stages; -w, -W and -ferror-limit are applied once, when one is added.
+    """A collector of the diagnostics of all stages.
 
-    `warnings` are the words of -W options in order, as `warning_options.resolve` takes them. Files in `system_dirs` get
-    no warnings.
+    The options -w, -W and -ferror-limit take effect when a diagnostic is added.
+
+    error_limit: the number of errors after which `add` raises TooManyErrors; 0 for no limit.
+    no_warnings: whether all warnings are off (-w).
+    warnings: the values of the -W options in order, as `warning_options.resolve` expects them.
+    system_dirs: the directories whose files get no warnings.
     """
 
     def __init__(
@@ -193,14 +211,14 @@ class Diagnostics:
         choices = warning_options.resolve(self._words)
         self._warnings: dict[str, bool] = {} if no_warnings else choices.states
         self._unknown = choices.unknown
-        # The effect of pragmas: in each file the places from which other states hold; and the words that `pop`
-        # restores.
+        # File -> pairs of a place and the states of the warnings from that place on, in source order, from pragmas.
         self._regions: dict[str, list[tuple[tuple[int, int], dict[str, bool]]]] = {}
+        # The values of -W that each `#pragma clang diagnostic pop` restores.
         self._pushed: list[tuple[str, ...]] = []
         self._enabled_codes = set(self._warnings)
         self._keys: set[tuple[str, Span | None, str]] = set()
         self._macros: set[tuple[str, int, int]] = set()
-        # Is called with each diagnostic that is added.
+        # Called with each added diagnostic and the source map.
         self.listener: Callable[[Diagnostic, SourceMap], None] | None = None
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -219,16 +237,19 @@ class Diagnostics:
             self.add(_diagnostic(Severity.ERROR if as_error else Severity.WARNING, code, message, span, details))
 
     def check_options(self) -> None:
-        """Report the -W options that name nothing; raises TooManyErrors as `add` does."""
+        """Warn about each -W option that names no warning. Raises TooManyErrors as `add` does."""
         for word in self._unknown:
             self.warning("unknown-warning-option", f"unknown warning option '-W{word}'")
 
     def wants(self, *codes: str) -> bool:
-        """Return whether one of these warnings is on; otherwise the analysis for it need not run."""
+        """Return whether an option, or a pragma so far, enables any of these warnings."""
         return not self._enabled_codes.isdisjoint(codes)
 
     def pragma(self, words: Sequence[str], span: Span) -> bool:
-        """Apply `#pragma clang diagnostic WORDS`; return False if they are invalid."""
+        """Apply `#pragma clang diagnostic WORDS` from `span` on, and return whether the words are valid.
+
+        The name of an unknown warning is valid, and reported as a warning.
+        """
         previous = self._words
         if list(words) == ["push"]:
             self._pushed.append(previous)
@@ -250,6 +271,7 @@ class Diagnostics:
         return True
 
     def _states_at(self, span: Span | None) -> dict[str, bool]:
+        """Return code -> whether the warning is an error, for the warnings that are enabled at `span`."""
         if span is not None and self._system and span.file.startswith(self._system):
             return {}
         if span is None or span.file not in self._regions:
@@ -259,8 +281,11 @@ class Diagnostics:
         return regions[at - 1][1] if at else self._warnings
 
     def add(self, item: Diagnostic) -> None:
-        """Add a finished diagnostic; raises TooManyErrors at the limit."""
-        # The same finding at the same place, twice, helps nobody (macros and recovery produce it).
+        """Add a finished diagnostic, and pass it to `listener`.
+
+        A repetition of a diagnostic is dropped. Raises TooManyErrors at the error limit.
+        """
+        # Macros and error recovery may produce the same message at the same place twice.
         key = (item.code, item.span, item.message)
         if key in self._keys:
             return
@@ -278,24 +303,30 @@ class Diagnostics:
                 raise TooManyErrors
 
     def keep_text(self, span: Span) -> None:
-        """Protect the text that begins at a place from fix-its: it is a macro's use, and its tokens are elsewhere."""
+        """Protect the start of `span` from fix-its: a macro is used there, and the tokens to edit are elsewhere.
+
+        A diagnostic with a fix-it that begins there loses all its fix-its.
+        """
         self._macros.add((span.file, span.line, span.column))
 
     def kept_texts(self) -> list[tuple[str, int, int]]:
+        """Return the protected places, for `keep_texts` of another collector."""
         return list(self._macros)
 
     def keep_texts(self, places: Iterable[tuple[str, int, int]]) -> None:
-        """Protect what another collector protected by `keep_text`."""
+        """Protect the places that `kept_texts` of another collector returned."""
         self._macros.update(places)
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether there are no errors, and no pragmas that change which warnings are on."""
+        """Whether there are no errors so far, and no pragmas that change or save the set of enabled warnings."""
         return not (self.error_count or self._regions or self._pushed)
 
     def in_order(self) -> list[Diagnostic]:
-        """Return the diagnostics in the order of the source, whichever stage found them; those without a place are
-        last."""
+        """Return the diagnostics of all stages in source order.
+
+        Files are in the order of their first diagnostics. Diagnostics without a span come last.
+        """
         files = {name: i for i, name in enumerate(dict.fromkeys(item.span.file for item in self.items if item.span))}
 
         def place(item: Diagnostic) -> tuple[int, int, int]:
@@ -325,7 +356,12 @@ _BOLD, _GREEN, _RESET = "\x1b[1m", "\x1b[1;32m", "\x1b[0m"
 
 
 def render_text(items: Iterable[Diagnostic], sources: SourceMap | None = None, *, color: bool = False) -> str:
-    """Render `file:line:col: error: message [code]`, then the source line with caret and range, notes, fix-its."""
+    """Render diagnostics as text.
+
+    Each begins with `file:line:col: error: message [code]`. The source line with caret and underlined ranges, the
+    fix-its and the notes follow. If `sources` lacks the file, the source line is omitted. `color` adds ANSI escape
+    sequences.
+    """
     out: list[str] = []
     for item in items:
         out.extend(_render_one(item, sources, color))
@@ -351,7 +387,7 @@ def _render_one(item: Diagnostic, sources: SourceMap | None, color: bool) -> Ite
 def _headline(severity: Severity, text: str, span: Span | None, color: bool) -> str:
     place = f"{span}: " if span is not None else "coopmat: "
     if len(text) > _MAX_MESSAGE:
-        # A name of the source may be as long as its longest line.
+        # A message may quote a name of the source, which can be very long.
         text = f"{text[: _MAX_MESSAGE // 2]}...{text[-_MAX_MESSAGE // 2 :]}"
     if not color:
         return f"{place}{severity.value}: {text}"
@@ -365,12 +401,13 @@ def _same_line(a: Span, b: Span) -> bool:
 def _excerpt(
     span: Span, extra: list[Span], fixits: list[FixIt], sources: SourceMap | None, color: bool
 ) -> Iterator[str]:
+    """Yield the source line of `span`, the marker line with caret and ranges, and the fix-its below it."""
     text = sources.line(span.file, span.line) if sources is not None else None
     if text is None:
         return
     start = 0
     if len(text) > _MAX_SHOWN:
-        # A very long line is shown through a window around the caret.
+        # Of a very long line, only a window around the caret is shown.
         start = max(0, min(span.column - 1 - _MAX_SHOWN // 2, len(text) - _MAX_SHOWN))
     window = text[start : start + _MAX_SHOWN]
     marks = [" "] * (len(window) + 1)
@@ -381,7 +418,7 @@ def _excerpt(
     caret = span.column - 1 - start
     if 0 <= caret < len(marks):
         marks[caret] = "^"
-    # Tabs stay tabs in the marker line, so that it lines up whatever a tab's width is.
+    # The marker line repeats the tabs of the source line, so that the caret is aligned for any tab width.
     gutter = "".join("\t" if i < len(window) and window[i] == "\t" and m == " " else m for i, m in enumerate(marks))
     yield _printable(window)
     yield (_GREEN + gutter.rstrip() + _RESET) if color else gutter.rstrip()
@@ -392,11 +429,16 @@ def _excerpt(
 
 
 def _printable(text: str) -> str:
+    """Replace unprintable characters, which could control the terminal."""
     return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
 
 
 def to_json(items: Iterable[Diagnostic]) -> str:
-    """Return one array of {severity, code, message, file, line, column, end_line, end_column, notes, fixits}."""
+    """Return the diagnostics as JSON text.
+
+    The text is an array of {severity, code, message, file, line, column, end_line, end_column, notes, fixits}. Without
+    a span, the fields of the place are null. `notes` includes the labels that have a text.
+    """
     return json.dumps([_as_dict(item) for item in items], indent=2)
 
 
@@ -417,7 +459,7 @@ def _as_dict(item: Diagnostic) -> dict[str, object]:
 
 
 def to_sarif(items: Iterable[Diagnostic], version: str) -> str:
-    """Return the same diagnostics as one SARIF 2.1.0 run."""
+    """Return the diagnostics as JSON text of a SARIF 2.1.0 log with one run; `version` is this compiler's."""
     items = list(items)
     levels = {Severity.NOTE: "note", Severity.REMARK: "note", Severity.WARNING: "warning"}
     results = []

@@ -1,7 +1,7 @@
-"""The effect of -cl-std and -cl-ext: language versions, extensions and OpenCL C 3.0 features, one row each.
+"""The table of language versions, extensions and OpenCL C 3.0 features, and the effect of -cl-std and -cl-ext on it.
 
-A name that is on may be required by analysis (`Features`), by a row of the builtins table (its `needs`) and, as a macro
-of the same name, by the program (OpenCL C 3.0, sections 6.2.1 and 6.10). `-cl-ext=-NAME` turns one off.
+An enabled name may be required by the analysis (`Features`) and by a row of the table of builtins (`needs`). The
+program can test the macro of that name (OpenCL C 3.0, sections 6.2.1 and 6.10). `-cl-ext=-NAME` disables a name.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-#: `-cl-std=` to __OPENCL_C_VERSION__.
+#: Value of -cl-std= -> value of __OPENCL_C_VERSION__.
 LANGUAGE_VERSIONS = {"CL1.0": 100, "CL1.1": 110, "CL1.2": 120, "CL2.0": 200, "CL3.0": 300, "CL3.1": 310}
 
 GENERIC = "__opencl_c_generic_address_space"
@@ -19,10 +19,11 @@ IMAGES = "__opencl_c_images"
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """An extension or feature that this compiler has.
+    """An extension or feature that this compiler supports.
 
-    `since` is the __OPENCL_C_VERSION__ from which on it exists, `macro_since` the one that defines its macro; `needs`
-    is the name that it depends on.
+    since: the first __OPENCL_C_VERSION__ that has the feature.
+    macro_since: the first __OPENCL_C_VERSION__ that predefines the macro of that name.
+    needs: the extension or feature on which this one depends, or None.
     """
 
     name: str
@@ -36,7 +37,10 @@ def _extensions(names: str, needs: str | None = None) -> tuple[Feature, ...]:
 
 
 def _features(names: str, needs: str | None = None, since: int = 200) -> tuple[Feature, ...]:
-    """Return rows of OpenCL C 3.0 features, which OpenCL C 2.0 has without a macro."""
+    """Return rows of OpenCL C 3.0 features, which OpenCL C 2.0 has without a macro.
+
+    `since` is the first __OPENCL_C_VERSION__ that has the features, if not 200.
+    """
     return tuple(Feature(name, since, 300, needs) for name in names.split())
 
 
@@ -89,7 +93,11 @@ TABLE: tuple[Feature, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The names that are on in one compilation. Language versions are names too: "CL1.2" is on from OpenCL C 1.2."""
+    """The language version, extensions and features that are enabled in one compilation.
+
+    version: the value of __OPENCL_C_VERSION__.
+    on: the enabled names. Language versions are names too: "CL1.2" is enabled from OpenCL C 1.2 on.
+    """
 
     version: int
     on: frozenset[str]
@@ -99,26 +107,32 @@ class Features:
 
     @property
     def generic(self) -> bool:
-        """Tell whether a pointer without an address space points to the generic one."""
+        """Whether a pointer without an address space points to the generic address space."""
         return GENERIC in self.on
 
     def missing(self, needs: str) -> str | None:
-        """Return the first of these names, separated by blanks, that is off."""
+        """Return the first name of `needs`, separated by blanks, that is not enabled.
+
+        If all names are enabled, return None.
+        """
         return next((name for name in needs.split() if name not in self.on), None)
 
     def macros(self) -> list[str]:
-        """Return the names that are defined as 1."""
+        """Return the names of the macros that are predefined as 1."""
         return [row.name for row in TABLE if row.name in self.on and self.version >= row.macro_since]
 
     @classmethod
     def of(cls, cl_std: str = "CL3.0", extensions: Mapping[str, bool] | None = None) -> Features:
-        """Return the features of a language version; `extensions` maps the names in -cl-ext to their values; "all"
-        stands for those that it does not name."""
+        """Return the features of a language version with the choices of -cl-ext.
+
+        `extensions` maps the names in -cl-ext to whether they are enabled. The entry of "all" holds for names without
+        an entry.
+        """
         choices = extensions or {}
         version = LANGUAGE_VERSIONS[cl_std]
         on = {name for name, value in LANGUAGE_VERSIONS.items() if value <= version}
         for row in TABLE:
-            # A name that is not mentioned itself is on or off with the extension that includes it.
+            # A name without an entry follows the entry of the extension that it needs.
             name = row.needs if row.needs and row.needs in choices and row.name not in choices else row.name
             if version >= row.since and is_on(name, choices) and (row.needs is None or row.needs in on):
                 on.add(row.name)
@@ -126,5 +140,8 @@ class Features:
 
 
 def is_on(name: str, extensions: Mapping[str, bool]) -> bool:
-    """Return whether -cl-ext leaves an extension or feature on: everything that is supported is, by default."""
+    """Return whether -cl-ext leaves an extension or feature enabled.
+
+    The entry of `name` decides, then the entry of "all". Without both, the name is enabled.
+    """
     return extensions.get(name, extensions.get("all", True))

@@ -1,7 +1,9 @@
-"""Files in memory, in the place of the disk's: a source and its includes, where they were sent from elsewhere.
+"""Files in memory that replace the files on disk: a source and its includes that another process sent.
 
-with use({"gemm.cl": b"...", "tile.h": b"..."}):
-    compile(...)      # finds these files by these names, and no others
+    with use({"gemm.cl": b"...", "tile.h": b"..."}):
+        compile(...)      # finds only these files
+
+Outside of the context, the functions read files on disk.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ _table: ContextVar[Mapping[str, bytes] | None] = ContextVar("file_table", defaul
 
 @contextmanager
 def use(files: Mapping[str, bytes]) -> Iterator[None]:
-    """Let all files be these, by the names under which they are looked for (`os.path.normpath`)."""
+    """Replace all files on disk by `files` inside the context.
+
+    `files` maps names, as `os.path.normpath` returns them, to contents.
+    """
     token = _table.set(files)
     try:
         yield
@@ -26,7 +31,10 @@ def use(files: Mapping[str, bytes]) -> Iterator[None]:
 
 
 def is_regular(path: str) -> bool:
-    """Return whether a name is a regular file's. Raises OSError where there is nothing of that name."""
+    """Return whether `path` names a regular file.
+
+    A file in memory is always regular. Raises OSError if no file has that name.
+    """
     files = _table.get()
     if files is None:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
@@ -36,7 +44,10 @@ def is_regular(path: str) -> bool:
 
 
 def read(path: str, most: int) -> bytes | None:
-    """Return a file's first `most` + 1 bytes, or None for one that is larger, which is not read. Raises OSError."""
+    """Return the contents of a file; None if the file has more than `most` bytes.
+
+    A larger file is not read completely. Raises OSError if the file cannot be read.
+    """
     files = _table.get()
     if files is not None:
         is_regular(path)
@@ -50,7 +61,10 @@ def read(path: str, most: int) -> bytes | None:
 
 
 def identity(path: str) -> str:
-    """Return a text that is the same for all names of one file, such as links to it; the name of a file in memory."""
+    """Return a text that is equal for all names of one file, such as links to the file.
+
+    The text is "DEVICE:INODE", or `path` if the file has no status. For a file in memory it is the normalized path.
+    """
     if _table.get() is None:
         try:
             status = os.stat(path)  # noqa: PTH116

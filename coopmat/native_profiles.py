@@ -1,6 +1,7 @@
-"""The parts of SPV_KHR_cooperative_matrix and its successors that consumers of native modules support, one row each.
+"""The consumers of native modules: which instructions of the matrix extensions each one supports, one row each.
 
-A row says what may remain unchanged; the rest is expressed by other instructions (`coopmat.foreign.consumers`).
+The extensions are SPV_KHR_cooperative_matrix and its successors. The passes of `coopmat.foreign.consumers` replace the
+instructions that a consumer does not support.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class NativeProfile:
-    """One kind of consumer.
+    """A set of matrix instructions and types that one kind of consumer supports.
 
-    `arithmetic` and `conversions`: instructions that work on all components of matrices; otherwise they are loops over
-    the components that a work-item holds. `functions`: matrices, or pointers to them, as parameters and results;
-    otherwise such functions are inlined. `small_floats`: components of such types; otherwise bfloat16 is integers of 16
-    bits, interpreted by the multiply-add's operand of SPV_INTEL_joint_matrix, and others are refused. `maintenance`:
-    the instructions of SPV_EXT_cooperative_matrix_maintenance1; otherwise local memory serves. `joint_matrix`: the
-    words of SPV_INTEL_joint_matrix, for coordinates too. `lacks`: a subgroup size with patterns of missing loads and
-    stores, such as "load 16x32.B.16 colm": operation, shape, use, bits of a component, layout.
+    arithmetic: arithmetic instructions on whole matrices. Without it, they become loops over the components of a
+        work-item.
+    conversions: conversion instructions on whole matrices. Without it, they become such loops too.
+    functions: matrices, or pointers to them, as parameters and results. Without it, such functions are inlined.
+    small_floats: bfloat16 and smaller component types. Without it, bfloat16 components are 16-bit integers, which an
+        operand of SPV_INTEL_joint_matrix on the multiply-add interprets; other such types are rejected.
+    maintenance: the instructions of SPV_EXT_cooperative_matrix_maintenance1. Without it, local memory is used.
+    joint_matrix: modules use SPV_INTEL_joint_matrix, also for coordinates of components.
+    lacks: pairs of a subgroup size and patterns of missing loads and stores. An example is "load 16x32.B.16 colm":
+        operation, shape, use, bits of a component, layout.
     """
 
     name: str
@@ -34,24 +38,26 @@ class NativeProfile:
     lacks: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
     def has_access(self, name: str, size: int | None) -> bool:
-        """Tell whether there is an instruction for a load or store of that name in subgroups of that size; None: of
-        any."""
+        """Return whether the consumer has the load or store `name` in subgroups of `size` work-items.
+
+        `name` has the form of the patterns in `lacks`. If `size` is None, the instruction must exist for all sizes.
+        """
         rows = [patterns for own, patterns in self.lacks if size in (None, own)]
         return not any(fnmatch.fnmatchcase(name, pattern) for patterns in rows for pattern in patterns)
 
     @property
     def coordinates(self) -> bool:
-        """Tell whether there is an instruction for the coordinates of a component."""
+        """Whether an instruction returns the coordinates of a component."""
         return self.maintenance or self.joint_matrix
 
     @property
     def takes_all(self) -> bool:
-        """Tell whether modules with the words of Khronos' extensions are taken as they are."""
+        """Whether the consumer accepts modules with Khronos' extensions without changes."""
         return self.arithmetic and self.conversions and self.functions and self.small_floats and not self.joint_matrix
 
 
 KHR = NativeProfile("khr")
-# dg2 has subgroups of 8, later GPUs of 16.
+# Subgroup size -> missing loads and stores. DG2 has subgroups of 8 work-items, later GPUs of 16.
 _IGC_LACKS = (
     (8, ("* *.A.* colm", "* 16x32.B.* colm", "* 32x32.C.* colm", "store 32x8.B.8 rowm")),
     (
@@ -68,7 +74,7 @@ NATIVE_PROFILES: Mapping[str, NativeProfile] = MappingProxyType(
         for row in (
             KHR,
             NativeProfile("maint1", maintenance=True),
-            # Intel's compiler for GPUs. What it does not take, it does not survive: docs/backend.md.
+            # Intel's compiler for GPUs. It crashes on an instruction that it does not support: docs/backend.md.
             NativeProfile(
                 "igc",
                 arithmetic=False,

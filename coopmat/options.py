@@ -21,20 +21,25 @@ MATRIX_LAYOUTS = ("column-major", "row-major")
 MATRICES = (*ROUTES, "auto")
 DIALECTS = ("khr", "rfc", "clang", "intel", "intel-opaque", "intel-spirv", "llvm")
 CODES = ("auto", "spirv", "c")
-# What remarks may tell of: `matrix`, what became of each multiply-add of cooperative matrices.
+# Values of -Rpass: `matrix` reports how each multiply-add of cooperative matrices is compiled.
 REMARKS = ("matrix",)
-# The form of a program on a route that is OpenCL C only, for a device that takes SPIR-V too: a module that imports the
-# functions of the route's prelude, which the device links.
+# The value of `CompileOptions.code` for a route whose functions only OpenCL C can express, on a device that also takes
+# SPIR-V. The module imports the functions of the route's prelude, and the device links both.
 LINKED = "linked"
 
 
 class UsageError(ShortTraceback):
-    """Raised for an option that does not exist, or a value that it does not take."""
+    """An exception that reports an unknown option, or an invalid value of an option."""
 
 
 class UnknownOption(UsageError):
-    """Raised if the `argument` is no option; str() suggests the one spelled most similarly, of ours and of the
-    `others`."""
+    """An exception that reports an unknown option.
+
+    argument: the unknown option.
+    others: further valid options, besides those of this compiler.
+
+    str() suggests the valid option that is spelled most similarly.
+    """
 
     def __init__(self, argument: str, others: Sequence[str] = ()) -> None:
         self.argument, self.others = argument, tuple(others)
@@ -48,29 +53,52 @@ class UnknownOption(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """The options of a compilation: its target and the way in which it is compiled.
+    """The options of a compilation.
 
-    `defines` are (name, replacement) pairs; `extensions` maps the names in -cl-ext to their values; `warnings` are the
-    words of -W options in order (`all`, `no-shadow`, `error=shadow`, `error`). `sub_group_size` is the size for `lanes`
-    and `scratch` (None: the kernel's, or the device's, `usual_sub_group_size`). `level` is the optimisation level 0 to
-    3 of lowered modules. `variants` are the names of the multiply-adds that the device has (None: not known), `device`
-    its name; `pointer_alignment` and `stride_multiple` are its requirements on native matrices in memory, in bytes
-    (None: none). `code` is the form of the program for the device; "auto" is SPIR-V unless the device's route requires
-    OpenCL C. The following are for the device's own compiler only: `hints`, which are options for it; `widest`, the
-    most components of a vector in the library; `packed_members`, whether vectors are accessed as members of packed
-    records. `fma` says whether the device has the builtin, `guarded_loads` whether it omits loads whose condition is
-    false (`Tuning`). `instructions` are the products that the device has instructions for (None: all of the route's);
-    `unit` is the route of sources that have such a product, if other sources are faster by `matrices`. `fp_contract` is
-    "on" or "off" (where no pragma decides), or "matrix": like on, and in expressions of matrix types regardless of
-    pragmas. `matrix_layout` is that of matrix types without a clause, and of flat vectors in
-    LLVM IR. `wrap`: overflow of signed integers wraps. `matrix_registers` are the bits and the number of the vector
-    registers in the cost model of matrix types (None: those of `trees.Machine`). `native_profile` names the consumer of
-    native modules (None: the device's, or khr if no device is known). `validate` says whether spirv-val checks the
-    module (None: a module with native matrices must be valid, any other is validated if a spirv-val is available);
-    input in SPIR-V is validated unless it is False. `verify_passes`: the typed AST is checked after each pass.
-    `remarks` is one of `REMARKS`, or
-    empty. `budgets` are names of `coopmat.budgets` with their numbers. `separate`: the program is compiled, and linked
-    with others later, which may define what it declares.
+    defines: (name, replacement) pairs of -D.
+    undefines: names of -U.
+    include_dirs, system_dirs, includes: values of -I, -isystem and -include.
+    cl_std: the language version, as in -cl-std=.
+    extensions: names in -cl-ext -> whether they are enabled.
+    fast_relaxed_math: whether -cl-fast-relaxed-math is given.
+    float_flags: fast-math flags of LLVM.
+    single_precision_constant: whether -cl-single-precision-constant is given.
+    level: the optimisation level of lowered modules, 0 to 3.
+    matrices: the route, "native" or "auto".
+    sub_group_size: the subgroup size for `lanes` and `scratch`. None: the kernel's, or else `usual_sub_group_size`.
+    variants: the names of the multiply-adds that the device has. None: unknown.
+    pointer_alignment, stride_multiple: the device's requirements on native matrices in memory, in bytes. None: no
+        requirement.
+    device: the name of the device, for messages.
+    dialect: the dialect of the LLVM IR output, one of `DIALECTS`.
+    spirv_version: the version of the emitted SPIR-V.
+    target_env: the environment for which spirv-val checks the module. None: that of `spirv_version`.
+    validate: whether spirv-val checks the module. None: a module with native matrices must be valid, and any other is
+        validated if spirv-val is available. Input in SPIR-V is validated unless the value is False.
+    no_warnings: whether all warnings are off (-w).
+    warnings: the values of the -W options in order, such as `all`, `no-shadow`, `error=shadow`, `error`.
+    error_limit: the number of errors after which a compilation stops; 0 for no limit.
+    debug: whether debug information is requested (-g); it is not supported yet, and a warning says so.
+    code: the form of the program for the device. "auto": SPIR-V, unless the device's route requires OpenCL C.
+    hints: options for the device's own compiler.
+    remarks: one of `REMARKS`, or empty.
+    widest: the largest number of components of a vector in the library, in OpenCL C for the device's own compiler.
+    packed_members: whether vectors are accessed as members of packed records, in such OpenCL C.
+    fma: whether the device has the builtin fma (`Tuning`).
+    guarded_loads: whether the device omits loads whose condition is false (`Tuning`).
+    usual_sub_group_size: the subgroup size, in work-items, of kernels that do not name a size.
+    instructions: the products for which the device has instructions. None: all products of the route.
+    unit: the route for sources with such a product, if `matrices` is the faster route for all other sources.
+    fp_contract: "on" or "off" where no pragma decides. "matrix": as "on", and in matrix expressions regardless of
+        pragmas.
+    matrix_layout: the layout of matrix types without a clause, and of flat vectors in LLVM IR.
+    wrap: whether overflow of signed integers wraps.
+    matrix_registers: the size in bits and the number of the vector registers, for the cost model of matrix types. None:
+        the defaults of that model.
+    native_profile: the consumer of native modules. None: the device's, or khr if no device is known.
+    verify_passes: whether the typed AST is checked after each pass.
+    budgets: names of `coopmat.budgets` with their limits.
+    separate: whether the program will be linked with others, which may define the functions that it declares.
     """
 
     defines: tuple[tuple[str, str], ...] = ()
@@ -119,10 +147,10 @@ class CompileOptions:
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[str], unknown: list[str] | None = None) -> CompileOptions:
-        """Read options from a command line or an OpenCL build string. Raises UsageError.
+        """Parse the arguments of a command line or an OpenCL build string.
 
-        Words that are no option of ours are added to `unknown`, if it is given: a device may know them, unless they
-        begin with two hyphens, as no option of OpenCL does.
+        If `unknown` is given, unknown arguments are appended to the list, because the device's compiler may know them.
+        An argument that begins with `--` or `-f` is never such an option. Raises UsageError.
         """
         result = cls()
         rest = list(arguments)
@@ -131,7 +159,7 @@ class CompileOptions:
             try:
                 flag, value = _match(argument, rest)
             except UnknownOption:
-                # No device has options of clang that begin with -f.
+                # No device's compiler has clang's options that begin with -f.
                 if unknown is None or argument.startswith(("--", "-f")):
                     raise
                 unknown.append(argument)
@@ -155,17 +183,20 @@ class CompileOptions:
 
     @property
     def half_bits(self) -> bool:
-        """Tell whether values of half are bit patterns: the program is OpenCL C for a compiler without cl_khr_fp16."""
+        """Whether values of half are bit patterns.
+
+        This is the case if the program is OpenCL C for a compiler without cl_khr_fp16.
+        """
         return self.form == "c" and "cl_khr_fp16" not in self.features
 
     @property
     def consumer(self) -> NativeProfile:
-        """The profile of the module's consumer, if its matrices are native."""
+        """The profile of the consumer of a native module; khr if no profile is named."""
         return NATIVE_PROFILES[self.native_profile or KHR.name]
 
     @property
     def features(self) -> Features:
-        """The extensions and features that -cl-std and -cl-ext leave on."""
+        """The extensions and features that -cl-std and -cl-ext leave enabled."""
         return Features.of(self.cl_std, self.extensions)
 
 
@@ -174,8 +205,13 @@ Apply = Callable[[CompileOptions, str], "dict[str, Any]"]
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A row of the table of flags. `form`: "plain" takes no value; "joined" has it after the spelling (-DX, -cl-std=X);
-    "separate" also as the next argument (-D X, --matrices X)."""
+    """A row of the table of flags.
+
+    spelling: the flag, with "=" if a joined value follows an equals sign.
+    form: "plain": no value. "joined": the value follows the spelling (-DX, -cl-std=X). "separate": the value may also
+        be the next argument (-D X, --matrices X).
+    apply: a function of the options and the value that returns the changed fields.
+    """
 
     spelling: str
     form: str
@@ -183,6 +219,7 @@ class Flag:
 
 
 def _match(argument: str, rest: list[str]) -> tuple[Flag, str]:
+    """Return the flag of `argument` and its value, which may be removed from `rest`. Raises UsageError."""
     for flag in FLAGS:
         if argument == flag.spelling.rstrip("=") and flag.form == "separate":
             if not rest:
@@ -205,9 +242,11 @@ def _set(name: str, value: object) -> Apply:
 
 
 def _choice(name: str, flag: str, choices: Sequence[str]) -> Apply:
+    """Return a function that sets a field to one of `choices`; it raises UsageError for any other value."""
+
     def apply(options: CompileOptions, text: str) -> dict[str, Any]:
         if text not in choices:
-            # Not those of single generations of devices: there are many.
+            # Routes for single generations of devices (NAME@GENERATION) are omitted: there are too many.
             listed = ", ".join(choice for choice in choices if "@" not in choice)
             raise UsageError(f"{flag} takes {listed}, not '{text}'")
         return {name: text}
@@ -222,6 +261,8 @@ def _standard(options: CompileOptions, text: str) -> dict[str, Any]:
 
 
 def _number(name: str, flag: str, least: int) -> Apply:
+    """Return a function that sets a field to a number from `least`; it raises UsageError for any other value."""
+
     def apply(options: CompileOptions, text: str) -> dict[str, Any]:
         if not text.isdigit() or int(text) < least:
             raise UsageError(f"{flag} takes a number from {least}, not '{text}'")
@@ -262,13 +303,13 @@ def _target_env(options: CompileOptions, text: str) -> dict[str, Any]:
     for version in SPIRV_VERSIONS:
         if text in (f"spv{version}", f"spirv{version}"):
             return {"spirv_version": version, "target_env": f"spv{version}"}
-    if text == "opencl2.2":  # older OpenCL takes older SPIR-V than LLVM's backend writes
+    if text == "opencl2.2":  # earlier versions require older SPIR-V than LLVM's backend writes
         return {"spirv_version": "1.2", "target_env": text}
     raise UsageError(f"--target-env takes spv1.2 to spv1.6 or opencl2.2, not '{text}'")
 
 
 def _float_flags(*flags: str) -> Apply:
-    """Return a function that adds LLVM's names of what floating-point operations may assume."""
+    """Return a function that adds these fast-math flags of LLVM to `float_flags`."""
     return lambda options, text: {"float_flags": tuple(dict.fromkeys((*options.float_flags, *flags)))}  # each once
 
 
@@ -283,7 +324,7 @@ def _relaxed(options: CompileOptions, text: str) -> dict[str, Any]:
     return {"fast_relaxed_math": True, "float_flags": ("fast",)}
 
 
-# Hints of OpenCL's that allow or ask for nothing that the generated code would have to change for.
+# OpenCL options that do not change the generated code; the device's compiler gets them.
 _HINTS = (
     "-cl-strict-aliasing",
     "-cl-uniform-work-group-size",
@@ -293,7 +334,7 @@ _HINTS = (
     "-cl-fp32-correctly-rounded-divide-sqrt",
 )
 
-# OpenCL's options by LLVM's flags that stand for them.
+# OpenCL option -> equivalent fast-math flags of LLVM.
 _UNSAFE = ("reassoc", "nsz", "arcp", "contract", "afn")
 _RELAXATIONS: Mapping[str, frozenset[str]] = {
     "-cl-unsafe-math-optimizations": frozenset(_UNSAFE),
@@ -315,7 +356,7 @@ def _hint(options: CompileOptions, text: str, hint: str) -> dict[str, Any]:
     return {"hints": tuple(dict.fromkeys((*options.hints, hint)))}
 
 
-# Values of flags that have them joined, for who leaves them out.
+# Spelling of a joined flag -> an example value, for the message about a missing value.
 _EXAMPLES = {
     "-cl-std=": "CL3.0",
     "-cl-ext=": "-cl_khr_fp64",

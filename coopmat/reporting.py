@@ -1,4 +1,4 @@
-"""How errors and warnings reach a user's Python program: warnings at the user's line, and short tracebacks."""
+"""Errors and warnings in a user's Python program: warnings at the user's line, and short tracebacks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _PACKAGES = ("coopmat", "pyopencl", "pytools")
 
 
 class CompilerWarning(UserWarning):
-    """A warning or remark of the compiler about a source; str() is its text, with the line of the source."""
+    """A Python warning that carries warnings or remarks of the compiler; str() includes the source lines."""
 
 
 def warn(text: str, category: type[Warning] = CompilerWarning) -> None:
-    """Issue a Python warning at the innermost line outside of this package and pyopencl."""
+    """Issue a Python warning at the innermost stack frame outside of this package, pyopencl and pytools."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PACKAGES:
         level, frame = level + 1, frame.f_back
@@ -22,7 +22,7 @@ def warn(text: str, category: type[Warning] = CompilerWarning) -> None:
 
 
 class ShortTraceback(Exception):
-    """An error that IPython shows with the lines of the user's program and the message only."""
+    """An exception that IPython shows with only the message and the stack frames of the user's program."""
 
     def _render_traceback_(self) -> list[str]:
         import sysconfig

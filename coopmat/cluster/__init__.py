@@ -1,10 +1,11 @@
-"""Work in many independent units, on this machine or on several.
+"""Engines that run many independent units of work, on this machine or on several.
 
-    engine = engine_for("local:2")       # or an address of dask.distributed's scheduler; None: this machine
-    engine.run(function, units, done)    # done(number, result) as each arrives; Lost: a unit that killed its process
+    engine = engine_for("local:2")       # or the address of a dask.distributed scheduler; None: this machine
+    engine.run(function, units, done)    # calls done(number, result) for each result
     engine.close()
 
-`function` is one of a module's, and is called in another process, which may crash, hang or run out of memory.
+The result is `Lost` if the unit killed its process. `function` is defined at the top level of a module, and is called
+in another process, because it may crash, hang or run out of memory.
 """
 
 from .engine import Engine as Engine, engine_for as engine_for

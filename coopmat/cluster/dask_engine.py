@@ -1,8 +1,8 @@
-"""Units of work on dask.distributed: its scheduler gives them to workers that have this version and the device.
+"""An engine on dask.distributed, whose scheduler passes units of work to workers with this version and the device.
 
-The scheduler has as many units at a time as can run, so that a worker that comes later gets its part, and little is
-given up when the user interrupts. A worker that dies may have had several units, of which one is to blame at most: each
-is run again by itself, when the others are done, and is `Lost` if a worker dies of it then.
+The scheduler holds only as many units as can run at a time. A worker that joins later therefore gets its share, and an
+interruption abandons few units. A worker that dies may have held several units, of which at most one is to blame. Each
+of these units runs again alone after the others. If a worker dies of a unit then, the unit is `Lost`.
 """
 
 from __future__ import annotations
@@ -22,25 +22,28 @@ from coopmat.options import UsageError
 from .identity import VERSION, Identity, version
 from .processes import DEATHS, Done, Failed, Lost, ProcessPool, call
 
-# Seconds to wait for a scheduler, and for the first worker that fits.
+# Time limits, in seconds, for the connection to a scheduler and for the first suitable worker.
 _CONNECT, _WORKER = 10.0, 60.0
 LOCAL = "local:"
 _ADDRESS = re.compile(r"(\w+://)?([\w.-]+|\[[0-9a-fA-F:]+\]):\d{1,5}/?")
 SETTINGS = {
-    # Workers have processes of their own, which daemons may not have.
+    # Workers start child processes, which daemonic processes may not do.
     "distributed.worker.daemon": False,
     "distributed.scheduler.allowed-failures": 0,
     "distributed.admin.tick.limit": "60s",
-    # Libraries of a matrix's functions and drivers take memory that is not a unit's.
+    # The matrix library and the drivers use memory independently of the units.
     "distributed.worker.memory.terminate": False,
 }
 
 
 class DaskEngine:
-    """A `DaskEngine` is a client of a scheduler's: at an address, or with N workers of its own for "local:N", which
-    have the one `device` that is named, by default all of this machine's. `tell` is called with lines for the user.
+    """An engine that is a client of a dask.distributed scheduler.
 
-    Raises UsageError where there is none, and where dask.distributed is not installed.
+    cluster: the address of the scheduler, or "local:N" for N workers that this engine starts.
+    tell: a function that is called with lines for the user.
+    device: the resource name of the only device of local workers; empty for all devices of this machine.
+
+    Raises UsageError if no scheduler answers, or if dask.distributed is not installed.
     """
 
     def __init__(self, cluster: str, tell: Callable[[str], None] = lambda text: None, device: str = "") -> None:
@@ -54,23 +57,24 @@ class DaskEngine:
         self._refused: set[str] = set()
         self._own: Any = None
         if not cluster.startswith(LOCAL) and not _ADDRESS.fullmatch(cluster):
-            raise UsageError(f"there is no cluster at {cluster}: it takes tcp://HOST:PORT, tls://HOST:PORT or local:N")
-        # For good: a worker that is started again is started with what holds then.
+            raise UsageError(f"invalid cluster address '{cluster}': expected tcp://HOST:PORT, tls://HOST:PORT, local:N")
+        # Not reset later, because dask restarts a worker with the settings at that time.
         dask.config.set(SETTINGS)
         try:
             address = self._started(cluster, device) if cluster.startswith(LOCAL) else cluster
             self._client = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             self.close()
-            raise UsageError(f"there is no cluster at {cluster}: {error}") from None
+            raise UsageError(f"cannot connect to the cluster at {cluster}: {error}") from None
         self._client.run_on_scheduler(_limit_deaths)
 
     def _started(self, cluster: str, device: str) -> Any:
+        """Start the workers of "local:N", and return their cluster. Raises UsageError if N is no valid number."""
         import distributed
 
         text = cluster.removeprefix(LOCAL)
         if not text.isdecimal() or not 0 < int(text) <= 1024:
-            raise UsageError(f"--cluster local:N has a number of workers, not '{text}'")
+            raise UsageError(f"--cluster local:N takes a number of workers from 1 to 1024, not '{text}'")
         resources = {VERSION + version(): 1e6, device: 1} if device else local_identity().resources()
         self._own = distributed.LocalCluster(
             n_workers=int(text),
@@ -82,10 +86,13 @@ class DaskEngine:
         )
         return self._own
 
-    # --- the lab
+    # --- the workers
 
     def workers(self) -> dict[str, Mapping[str, Any]]:
-        """Return the workers of this version, by their addresses; others are told of once."""
+        """Return the workers of this version: address -> the scheduler's facts about the worker.
+
+        The user is informed once about each worker of another version.
+        """
         every = self._client.scheduler_info(n_workers=-1)["workers"]
         fitting = {}
         for address, facts in every.items():
@@ -95,29 +102,30 @@ class DaskEngine:
             elif address not in self._refused:
                 self._refused.add(address)
                 has = f"coopmat {versions[0]}" if versions else "no version of coopmat"
-                self._tell(f"the worker {address} gets no work: it has {has}, this is {version()}")
+                self._tell(f"the worker {address} gets no work: it has {has}, and this process has {version()}")
         return fitting
 
     def devices(self) -> dict[str, Identity]:
-        """Return what each worker of this version says of itself."""
+        """Return address -> identity of the workers of this version."""
         workers = self.workers()
         if self._own is not None:
             return dict.fromkeys(workers, local_identity())
         every: dict[str, Identity] = self._client.run(local_identity, workers=list(workers)) if workers else {}
-        # A worker may offer some of its machine's devices only.
+        # A worker may offer only some of the devices of its machine.
         return {
             address: replace(own, devices=tuple(d for d in own.devices if d.resource in workers[address]["resources"]))
             for address, own in every.items()
         }
 
     def _slots(self, device: str) -> int:
-        """Return how many units can run at a time."""
+        """Return how many units can run at a time on `device`, or on all workers if it is empty."""
         facts = self.workers().values()
         if device:
             return int(sum(worker["resources"].get(device, 0) for worker in facts))
         return sum(worker["nthreads"] for worker in facts)
 
     def _await_worker(self, device: str) -> None:
+        """Wait for a worker with the device. Raises UsageError after `_WORKER` seconds."""
         import time
 
         end = time.monotonic() + _WORKER
@@ -128,7 +136,10 @@ class DaskEngine:
             time.sleep(0.2)
 
     def share(self, root: Path, folders: Sequence[str], imported: Sequence[str]) -> None:
-        """Send folders of a root to all workers, which import modules from some of them."""
+        """Send `folders` of a root folder to all workers.
+
+        The workers import modules from the folders in `imported`.
+        """
         from .modules import Modules
 
         self._client.register_plugin(Modules(root, folders, imported))
@@ -144,7 +155,10 @@ class DaskEngine:
         device: str = "",
         is_isolated: bool = False,
     ) -> None:
-        """See `Engine.run`. Raises UsageError where no worker has the device."""
+        """Call the function with each unit, as `Engine.run` does.
+
+        Raises UsageError if no worker has the device.
+        """
         suspects: list[int] = []
 
         def first(number: int, result: Any) -> None:
@@ -154,7 +168,7 @@ class DaskEngine:
                 done(number, result)
 
         def second(number: int, result: Any) -> None:
-            lost = Lost(f"{DEATHS} workers died of it, the last one at {getattr(result, 'address', '')}")
+            lost = Lost(f"{DEATHS} workers died while they ran this unit, the last at {getattr(result, 'address', '')}")
             done(number, lost if isinstance(result, _Killed) else result)
 
         self._run(function, units, range(len(units)), first, device, is_isolated)
@@ -170,6 +184,7 @@ class DaskEngine:
         device: str,
         is_isolated: bool,
     ) -> None:
+        """Call the function with the units of the numbers `chosen`, and `done` with each result."""
         from distributed import as_completed
 
         self._await_worker(device)
@@ -187,12 +202,14 @@ class DaskEngine:
                 done(numbers.pop(future.key), _result(future))
 
     def _submitted(self, function: Callable[[Any], Any], unit: Any, device: str, is_isolated: bool) -> Any:
+        """Submit a unit to the scheduler, and return its future."""
         resources = {VERSION + version(): 1.0, **({device: 1.0} if device else {})}
         task = call if is_isolated else call_apart
         return self._client.submit(task, function, unit, resources=resources, pure=False)
 
     @contextmanager
     def _given_up_at_an_exception(self, numbers: Mapping[str, int]) -> Iterator[None]:
+        """Cancel the units of `numbers` (key of the future -> number) if the context raises an exception."""
         from distributed import Future
 
         try:
@@ -202,7 +219,7 @@ class DaskEngine:
             raise
 
     def close(self) -> None:
-        """Leave the cluster, and end its own workers."""
+        """Disconnect from the scheduler, and end the workers that this engine started."""
         for part in (getattr(self, "_client", None), self._own):
             if part is not None:
                 part.close()
@@ -210,12 +227,13 @@ class DaskEngine:
 
 @dataclass(frozen=True)
 class _Killed:
-    """The result of a unit whose worker, at this address, died."""
+    """The result of a unit whose worker died. `address` is the address of that worker."""
 
     address: str
 
 
 def _result(future: Any) -> Any:
+    """Return the result of a finished future, `Failed` for an exception, `_Killed` if its worker died."""
     from distributed.scheduler import KilledWorker
 
     error = future.exception() if future.status != "finished" else None
@@ -227,7 +245,10 @@ def _result(future: Any) -> Any:
 
 
 def _limit_deaths(dask_scheduler: Any) -> None:
-    """The scheduler may be another's, with settings of its own."""
+    """Make the scheduler report a unit after the first worker that dies of it (allowed_failures = 0).
+
+    A scheduler that others started may have another setting.
+    """
     dask_scheduler.allowed_failures = 0
 
 
@@ -239,7 +260,7 @@ _identity: dict[str, Identity] = {}
 
 
 def call_apart(function: Callable[[Any], Any], unit: Any) -> Any:
-    """Call the function in a process of the worker's, which is kept for the next unit."""
+    """Call the function with a unit in a child process, which is kept for the next unit, and return the result."""
     global _pool
     if _pool is None:
         _pool = ProcessPool(1)
@@ -249,7 +270,10 @@ def call_apart(function: Callable[[Any], Any], unit: Any) -> Any:
 
 
 def local_identity(choice: str = "") -> Identity:
-    """Return what this machine is, asked by a process of its own, once. Raises UsageError where that dies."""
+    """Return the identity of this machine, which a separate process determines once.
+
+    `choice` is as in `identity.identity`. Raises UsageError if that process dies or fails.
+    """
     from .identity import identity
 
     if choice not in _identity:
@@ -266,7 +290,10 @@ def local_identity(choice: str = "") -> Identity:
 
 
 def serve(address: str, resources: Mapping[str, float], threads: int, name: str | None) -> None:
-    """Be a worker of the scheduler at an address until that ends, or Ctrl-C. Raises UsageError where there is none."""
+    """Run a worker of the scheduler at an address until the scheduler ends, or Ctrl-C.
+
+    `resources` and `threads` are those of the worker. Raises UsageError if no scheduler answers.
+    """
     import asyncio
 
     import dask
@@ -283,4 +310,4 @@ def serve(address: str, resources: Mapping[str, float], threads: int, name: str 
     except KeyboardInterrupt:
         return
     except (OSError, TimeoutError) as error:
-        raise UsageError(f"there is no scheduler at {address}: {error}") from None
+        raise UsageError(f"cannot connect to the scheduler at {address}: {error}") from None

@@ -1,4 +1,4 @@
-"""Where units of work run: in processes of this machine, or on a cluster of dask.distributed's."""
+"""The interface of engines, which run units of work, and the engine for this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .processes import Done, ProcessPool
 
 
 class Engine(Protocol):
-    """An `Engine` calls a function with units of work, in other processes, in any order."""
+    """An engine that calls a function with units of work, in other processes and in any order."""
 
     def run(
         self,
@@ -20,18 +20,19 @@ class Engine(Protocol):
         device: str = "",
         is_isolated: bool = False,
     ) -> None:
-        """Call the function with each unit, and `done` with each result as it arrives, in this thread.
+        """Call the function with each unit, and `done` in this thread with each number and result as it arrives.
 
-        `device` names the one that units need, as `devices` has it. A function that `is_isolated` has processes of its
-        own, and is called by workers themselves. Ctrl-C gives up what is not done, and is raised.
+        `device` is the resource name of the device that the units need; empty for any worker. If `is_isolated`, the
+        function starts child processes itself, so workers call it directly. On Ctrl-C, unfinished units are abandoned,
+        and KeyboardInterrupt is raised.
         """
 
     def close(self) -> None:
-        """End what was started."""
+        """End the processes and connections that the engine started."""
 
 
 class LocalEngine:
-    """A `LocalEngine` has some processes of this machine."""
+    """An engine that runs units in `jobs` processes of this machine."""
 
     def __init__(self, jobs: int) -> None:
         self._pool = ProcessPool(jobs)
@@ -52,8 +53,10 @@ class LocalEngine:
 
 
 def engine_for(cluster: str | None, jobs: int = 1) -> Engine:
-    """Return the engine for `--cluster` and `-j`. Raises UsageError where the cluster cannot be reached, or the extra
-    `cluster` is not installed."""
+    """Return the engine for `--cluster`; if `cluster` is None, an engine with `jobs` processes of this machine.
+
+    Raises UsageError if the cluster cannot be reached, or if the extra `cluster` is not installed.
+    """
     if cluster is None:
         return LocalEngine(jobs)
     from .dask_engine import DaskEngine

@@ -1,4 +1,4 @@
-"""What a worker is: the version of coopmat that it runs, and its devices, by names that others can ask for."""
+"""The identity of a worker: the version of coopmat that it runs, and its devices by resource names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ VERSION = "coopmat:"
 
 @cache
 def version() -> str:
-    """Return this package's version, with a digest of its files: workers of another one would give other results."""
+    """Return this package's version with a digest of its files.
+
+    The digest excludes workers with changed files, which might return other results.
+    """
     root = Path(__file__).resolve().parent.parent
     files = sorted(path for pattern in ("*.py", "*.cl", "*.lark", "*.tsv") for path in root.rglob(pattern))
     digest = hashlib.blake2b(digest_size=6)
@@ -30,8 +33,12 @@ def version() -> str:
 
 @dataclass(frozen=True)
 class LabDevice:
-    """A device of a worker's: the name of the resource, such as `device:intel`, and what is known of it. `health` says
-    why it builds nothing; it is empty where it does."""
+    """A device of a worker.
+
+    resource: the resource name, such as `device:intel`.
+    info: the facts about the device, without a handle.
+    health: why the device cannot build an empty kernel; empty if it can.
+    """
 
     resource: str
     info: DeviceInfo
@@ -40,21 +47,26 @@ class LabDevice:
 
 @dataclass(frozen=True)
 class Identity:
-    """A worker's machine, version and devices."""
+    """A description of a worker: the name of its machine, its version and its devices."""
 
     machine: str
     version: str
     devices: tuple[LabDevice, ...]
 
     def resources(self, per_device: int = 1) -> dict[str, float]:
-        """Return a worker's resources in dask.distributed's terms: its version, without bounds, and each device for so
-        many units at a time."""
+        """Return a worker's resources for dask.distributed.
+
+        The version is a resource without a limit. Each device runs at most `per_device` units at a time.
+        """
         return {VERSION + self.version: 1e6, **{device.resource: per_device for device in self.devices}}
 
 
 def identity(choice: str = "") -> Identity:
-    """Return what this process's machine is; with a `choice`, as --device has it, only that device. It asks drivers,
-    which may end the process: call it in one of its own (`ProcessPool`)."""
+    """Return the identity of the machine that runs this process.
+
+    `choice` restricts the devices to the one that it names, as --device does. Drivers may end the process, so call this
+    function in a separate process (`ProcessPool`). Raises CompileError if `choice` matches no device or several.
+    """
     from coopmat.devices import health, list_devices, select
     from coopmat.devices.sub_groups import sub_group_sizes
 
@@ -70,7 +82,11 @@ def identity(choice: str = "") -> Identity:
 
 
 def chosen(lab: Iterable[Identity], choice: str | None) -> LabDevice:
-    """Return the device of a cluster that --device means, or that `select` would prefer. Raises CompileError."""
+    """Return the device of a cluster that `choice` (--device) names.
+
+    Without a choice, return the device that `select` prefers among those that can build a kernel. Raises CompileError
+    if no device or several devices match.
+    """
     from coopmat.devices import select
 
     devices = {device.resource: device for own in lab for device in own.devices}

@@ -1,4 +1,4 @@
-"""Python modules and data for workers that do not have them: they are sent, and unpacked on each."""
+"""A plugin that sends Python modules and data to workers, and unpacks them there."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _SKIPPED = ("__pycache__", ".pyc")
 
 
 class Modules(WorkerPlugin):  # type: ignore[misc]
-    """A `Modules` is an archive of some folders of a root, and those of them that modules are imported from. Workers
-    that come later get it, too."""
+    """A worker plugin that carries an archive of folders.
+
+    `folders` are inside `root`; modules are imported from those in `imported`. Workers that join later get the archive
+    too.
+    """
 
     def __init__(self, root: Path, folders: Sequence[str], imported: Sequence[str]) -> None:
         self.name = f"coopmat modules of {root.name}"
@@ -31,7 +34,10 @@ class Modules(WorkerPlugin):  # type: ignore[misc]
         self.data = archive.getvalue()
 
     def setup(self, worker: Any) -> None:
-        """Unpack it, and let this process and those that it starts import from it."""
+        """Unpack the archive on a worker, and add the folders in `imported` to its import path.
+
+        The variable PYTHONPATH passes the path on to child processes of the worker.
+        """
         place = Path(tempfile.mkdtemp(prefix="coopmat-modules-"))
         with zipfile.ZipFile(io.BytesIO(self.data)) as file:
             file.extractall(place)

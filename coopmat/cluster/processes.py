@@ -1,4 +1,7 @@
-"""Processes that call a function for one unit of work after another. If one dies or hangs, another takes its place."""
+"""A pool of processes that call a function for one unit of work after another.
+
+A process that dies or hangs is replaced.
+"""
 
 from __future__ import annotations
 
@@ -16,33 +19,37 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import IO, Any
 
-# What a unit may take, in seconds, and how often it may cost a process.
+# The time limit of a unit, in seconds, and the number of dead processes after which a unit is `Lost`.
 TIMEOUT, DEATHS = 600.0, 2
-# The most bytes of a dead process's output that are kept.
+# The number of bytes at the end of a dead process's output that are reported.
 _TAIL = 4000
+# Seconds to wait for the end of a process.
 _PATIENCE = 3.0
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The outcome of a unit that killed its process, or hung in it, twice: how it ended, and what it printed."""
+    """The outcome of a unit that killed its process, or exceeded the time limit, twice.
+
+    `reason` describes how the process ended, and the end of its output.
+    """
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The outcome of a unit whose function raised an exception: its traceback."""
+    """The outcome of a unit whose function raised an exception. `traceback` is the formatted traceback."""
 
     traceback: str
 
 
 Done = Callable[[int, Any], None]
-"""Is called with a unit's number and its result, `Lost` or `Failed`."""
+"""A callback for the number of a unit and its outcome: the result, `Lost` or `Failed`."""
 
 
 def call(function: Callable[[Any], Any], unit: Any) -> Any:
-    """Return the function's result, or `Failed`."""
+    """Return the function's result for the unit, or `Failed` if the function raises an exception."""
     try:
         return function(unit)
     except Exception:
@@ -50,7 +57,11 @@ def call(function: Callable[[Any], Any], unit: Any) -> Any:
 
 
 def _serve(pipe: Connection, output: str) -> None:
-    """Call what comes through the pipe. The parent decides when the process ends; Ctrl-C does not end it."""
+    """Call the functions with the units that arrive through the pipe, and send back the results.
+
+    Return when the pipe is closed or an empty message arrives. Ctrl-C is ignored, because the parent decides when the
+    process ends. The standard output and error go to the file `output`.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     handle = os.open(output, os.O_WRONLY | os.O_APPEND)
     os.dup2(handle, 1)
@@ -62,6 +73,7 @@ def _serve(pipe: Connection, output: str) -> None:
 
 
 def _answer(request: bytes) -> bytes:
+    """Return the pickled result of a pickled (function, unit)."""
     try:
         function, unit = pickle.loads(request)
         return pickle.dumps(call(function, unit))
@@ -70,7 +82,7 @@ def _answer(request: bytes) -> bytes:
 
 
 class _Process:
-    """A process and the number of the unit that it works on."""
+    """A process of the pool, with the number of its current unit (None: idle)."""
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -83,16 +95,19 @@ class _Process:
         theirs.close()
 
     def give(self, number: int, request: bytes, timeout: float) -> None:
+        """Send a unit to the process, and set its deadline `timeout` seconds from now."""
         self.number, self.deadline = number, time.monotonic() + timeout
-        with suppress(OSError):  # one that is dead shows when its pipe is read
+        with suppress(OSError):  # the death of the process is noticed when its pipe is read
             self.pipe.send_bytes(request)
 
     def last_words(self) -> str:
+        """Return the end of the process's output."""
         self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, self._output.tell() - _TAIL))
         return self._output.read().decode(errors="replace").strip()
 
     def death(self) -> str:
+        """Describe how the process ended."""
         self.process.join(_PATIENCE)
         code = self.process.exitcode
         if code is not None and code < 0:
@@ -101,6 +116,7 @@ class _Process:
         return f"the process ended with status {code}"
 
     def close(self) -> None:
+        """End the process: an idle process is asked to end first, a busy one is killed."""
         if self.number is None:
             with suppress(OSError):
                 self.pipe.send_bytes(b"")
@@ -112,14 +128,21 @@ class _Process:
 
 
 class ProcessPool:
-    """A `ProcessPool` calls functions in `jobs` processes, which are kept from one `run` to the next."""
+    """A pool that calls functions in up to `jobs` processes, which are kept between calls of `run`.
+
+    `timeout` is the time limit of a unit, in seconds.
+    """
 
     def __init__(self, jobs: int, timeout: float = TIMEOUT) -> None:
         self.jobs, self.timeout = jobs, timeout
         self._processes: list[_Process] = []
 
     def run(self, function: Callable[[Any], Any], units: Sequence[Any], done: Done) -> None:
-        """Call the function with each unit. A unit that costs a process is tried once more, then it is `Lost`."""
+        """Call the function with each unit, and `done` with each number and result as it arrives.
+
+        A unit that kills its process or exceeds the time limit is run again. After the second time, its result is
+        `Lost`. If an exception interrupts the run, all processes are ended.
+        """
         queue = deque(range(len(units)))
         deaths = dict.fromkeys(queue, 0)
         try:
@@ -131,6 +154,7 @@ class ProcessPool:
             raise
 
     def _feed(self, function: Callable[[Any], Any], units: Sequence[Any], queue: deque[int]) -> None:
+        """Send queued units to idle processes, and start processes while there are fewer than `jobs`."""
         while queue:
             free = next((process for process in self._processes if process.number is None), None)
             if free is None:
@@ -142,6 +166,7 @@ class ProcessPool:
             free.give(number, pickle.dumps((function, units[number])), self.timeout)
 
     def _listen(self, queue: deque[int], deaths: dict[int, int], done: Done) -> None:
+        """Wait for a result or a deadline, and handle results, dead processes and exceeded deadlines."""
         busy = [process for process in self._processes if process.number is not None]
         patience = max(0.0, min(process.deadline for process in busy) - time.monotonic())
         ready = wait([process.pipe for process in busy], patience)
@@ -158,9 +183,10 @@ class ProcessPool:
                 done(number, result)
             elif time.monotonic() >= process.deadline:
                 process.process.kill()
-                self._lost(process, f"nothing came of it in {self.timeout:g} seconds", queue, deaths, done)
+                self._lost(process, f"no result within {self.timeout:g} seconds", queue, deaths, done)
 
     def _lost(self, process: _Process, why: str, queue: deque[int], deaths: dict[int, int], done: Done) -> None:
+        """Remove a process that died or was killed. Queue its unit again, or report the unit as `Lost`."""
         number, words = process.number, process.last_words()
         assert number is not None
         self._processes.remove(process)
@@ -172,6 +198,6 @@ class ProcessPool:
             done(number, Lost(f"{why}; it printed:\n{words}" if words else why))
 
     def close(self) -> None:
-        """End the processes; what they work on is given up."""
+        """End the processes, and abandon their current units."""
         while self._processes:
             self._processes.pop().close()

@@ -1,4 +1,4 @@
-"""The facts about an OpenCL device that the compiler uses, and the route by which a matrix program reaches it."""
+"""The facts about OpenCL devices that the compiler uses, and the routes by which matrix programs reach them."""
 
 from __future__ import annotations
 

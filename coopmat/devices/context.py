@@ -1,4 +1,4 @@
-"""`coopmat.context`: a pyopencl context, without having to know what must be imported when."""
+"""`coopmat.context`: a pyopencl context on one device, with all devices of the Python environment visible."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from .select import select
 
 
 def context(device: str | None = None) -> Any:
-    """A `pyopencl.Context` on one device: the first that `coopmat devices` lists (or PYOPENCL_CTX's), or the one that
-    `device` names by a part of its or its platform's name, or by "platform:device" numbers.
+    """Return a `pyopencl.Context` on one device.
 
-    The devices of this Python environment are in view, whether pyopencl was imported before or not, and whether or not
-    its platforms were listed. Raises CompileError, whose text lists the devices there are, where none fits or several
-    do, and where none can build an empty kernel.
+    `device` is a part of the name of the device or its platform, or "platform:device" numbers. Without a name, the
+    device is that of PYOPENCL_CTX, or else the first that `coopmat devices` lists.
+
+    The devices of this Python environment are visible, even if pyopencl was imported or its platforms were listed
+    before. Raises CompileError, which lists the devices, if no device or several devices match. Without a name, it is
+    also raised if no device can build an empty kernel.
     """
     return opencl().Context([select(device).handle])

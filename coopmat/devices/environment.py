@@ -1,9 +1,11 @@
-"""Makes the OpenCL CPU runtime that pip installs visible to the OpenCL loader.
+"""Setup that makes the OpenCL CPU runtime of pip packages visible to the OpenCL loader.
 
-The `cpu` extra puts `libintelocl.so` into the environment's `lib/`, where no loader looks. The loader
-reads the `.icd` files of one directory, which `OCL_ICD_VENDORS` names; setting it replaces the system's
-directory, so ours holds the system's files too. The loader reads the variable when the first platform
-is asked for, so it is set just before that, never on import, and never over the user's own.
+The `cpu` extra installs `libintelocl.so` in the environment's `lib/`, where no loader searches. The loader reads the
+`.icd` files of one directory, which the variable `OCL_ICD_VENDORS` names in place of the system's directory. The
+directory that this module creates therefore contains the system's files too.
+
+The loader reads the variable when the platforms are first listed. The variable is set just before that, never on
+import. A value that the user has set is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from .relocate import without_blanks
 INSTALL_COMMAND = "pip install 'coopmat[cpu]'"
 _VARIABLE = "OCL_ICD_VENDORS"
 _RUNTIME_WHEEL, _RUNTIME_LIBRARY = "intel-opencl-rt", "libintelocl.so"
-# What drivers look at when they make code for a device.
+# Environment variables that affect how drivers generate code.
 _ARCHITECTURE, _LLVM_OPTIONS = "CL_CONFIG_CPU_TARGET_ARCH", "CL_CONFIG_LLVM_OPTIONS"
 _DRIVERS_READ = (
     _ARCHITECTURE,
@@ -42,11 +44,13 @@ _DRIVERS_READ = (
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """The preparations that were made before OpenCL was first used.
+    """A record of what `prepare` changed before the first use of OpenCL.
 
-    `runtime` is the CPU runtime found in the Python environment; `vendors` the directory that the loader
-    was pointed at (None where the variable was left alone); `note` says why, in words for the user. `late`: pyopencl
-    was there already, and if its platforms had been listed, the loader does not look again (`query` asks the runtime).
+    runtime: the path of the CPU runtime in the Python environment, or None.
+    vendors: the directory that `OCL_ICD_VENDORS` was set to. None: the variable was not changed.
+    note: the reason, for the user.
+    late: whether pyopencl was already imported. If its platforms had been listed, the loader ignores the variable, and
+        `query` asks the runtime directly.
     """
 
     runtime: Path | None
@@ -56,7 +60,7 @@ class Preparation:
 
 
 def opencl() -> Any:
-    """The `pyopencl` module, with the CPU runtime of the Python environment in the loader's view."""
+    """Return the `pyopencl` module, with the CPU runtime of the Python environment visible to the loader."""
     prepare()
     import pyopencl
 
@@ -64,7 +68,10 @@ def opencl() -> Any:
 
 
 def quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> Any:
-    """Builds a program of pyopencl's; drivers log on success, and pyopencl would warn about that."""
+    """Build a pyopencl program without pyopencl's warning about the log, and return the built program.
+
+    Drivers write a log even if the build succeeds.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return program.build(" ".join(options).encode(), list(devices))
@@ -72,36 +79,39 @@ def quietly(program: Any, options: Sequence[str], devices: Sequence[Any]) -> Any
 
 @cache
 def prepare() -> Preparation:
-    """Set `OCL_ICD_VENDORS` for this process where that adds a device; safe to call from any thread.
+    """Set `OCL_ICD_VENDORS` for this process if that adds a device, and return a record of the change.
 
-    Two threads that come here at once do the same thing twice, which is harmless.
+    Also set an option that avoids a crash of the CPU runtime. The record is cached. Two threads that call this function
+    at once do the same work twice, which is harmless.
     """
     if _makes_code_for_avx2():
-        # Without this option of LLVM's, one of its passes ends the process (docs/backend.md).
+        # Without this LLVM option, a pass of LLVM in the CPU runtime crashes the process (docs/backend.md).
         os.environ.setdefault(_LLVM_OPTIONS, "-x86-disable-avoid-SFB")
     runtime = find_cpu_runtime()
     if _VARIABLE in os.environ:
-        return Preparation(runtime, None, f"{_VARIABLE} is set: left as it is")
+        return Preparation(runtime, None, f"{_VARIABLE} is set by the user, and was not changed")
     if runtime is None:
         return Preparation(None, None, f"no CPU runtime in this Python environment ({INSTALL_COMMAND})")
     system = system_icd_files()
     if any(Path(text).name == _RUNTIME_LIBRARY for text in system.values()):
-        return Preparation(runtime, None, "the system has a CPU runtime of this kind already")
+        return Preparation(runtime, None, "the system already has the same CPU runtime")
     late = "pyopencl" in sys.modules
     try:
         runtime = without_blanks(runtime, _private_places())
     except OSError as error:
         return Preparation(runtime, None, f"the CPU runtime does not work from a path with blanks: {error}")
     vendors = vendor_directory({**system, "coopmat-cpu.icd": str(runtime)})
-    # The trailing separator tells ocl-icd that this is a directory.
+    # ocl-icd recognises a directory by the trailing separator.
     os.environ[_VARIABLE] = str(vendors) + os.sep
     note = f"the CPU runtime {runtime} was added to the loader's list"
     return Preparation(runtime, vendors, note, late)
 
 
 def _makes_code_for_avx2() -> bool:
-    """Return whether the CPU runtime generates code for AVX2 and not for AVX-512: as the variable says, or else by the
-    processor."""
+    """Return whether the CPU runtime generates code for AVX2 rather than AVX-512.
+
+    If CL_CONFIG_CPU_TARGET_ARCH is set, its value decides; otherwise, the features of the processor decide.
+    """
     architecture = os.environ.get(_ARCHITECTURE)
     flags = {word for line in processor() if line.startswith("flags") for word in line.split()}
     return architecture == "core-avx2" if architecture else "avx2" in flags and "avx512f" not in flags
@@ -109,7 +119,10 @@ def _makes_code_for_avx2() -> bool:
 
 @cache
 def processor() -> tuple[str, ...]:
-    """Return the facts that distinguish this machine's processor: lines of Linux, elsewhere those of Python."""
+    """Return texts that identify this machine's processor.
+
+    On Linux, these are the machine type and lines of /proc/cpuinfo. On other systems, they are values of `platform`.
+    """
     fields = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features", "CPU implementer")
     try:
         first = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n\n")[0]
@@ -119,12 +132,15 @@ def processor() -> tuple[str, ...]:
 
 
 def driver_environment() -> list[str]:
-    """Return the values of the environment variables that decide which code a driver generates."""
+    """Return the values of the environment variables that affect how drivers generate code."""
     return [os.environ.get(name, "") for name in _DRIVERS_READ]
 
 
 def find_cpu_runtime() -> Path | None:
-    """`libintelocl.so` of this Python environment: in its `lib/`, or wherever pip put the wheel's files."""
+    """Return the path of `libintelocl.so` in this Python environment, or None.
+
+    The file is in the environment's `lib/`, or among the files that pip installed for the wheel.
+    """
     beside = Path(sys.prefix) / "lib" / _RUNTIME_LIBRARY
     if beside.is_file():
         return beside
@@ -143,9 +159,10 @@ def find_cpu_runtime() -> Path | None:
 
 
 def system_icd_files(directories: Iterable[Path] | None = None) -> dict[str, str]:
-    """Name and text of every `.icd` file whose library can be there, from where loaders look by themselves.
+    """Return file name -> text of the usable `.icd` files in the directories that loaders search by default.
 
-    The wheels leave files with a build machine's path behind; an absolute path to nothing is dropped.
+    `directories` replaces these directories. A file is left out if its text is an absolute path without a file, or
+    occurs twice: wheels install `.icd` files with a path of the machine that built them.
     """
     if directories is None:
         directories = (Path("/etc/OpenCL/vendors"), Path(sys.prefix) / "etc" / "OpenCL" / "vendors")
@@ -163,8 +180,10 @@ def system_icd_files(directories: Iterable[Path] | None = None) -> dict[str, str
 
 
 def _private_places() -> list[Path]:
-    """Return the directories that the runtime may be mirrored into: whoever can write to them decides what this process
-    runs."""
+    """Return the directories to which the runtime may be copied, which only this user can write to.
+
+    A user who can write there could change the code that this process runs.
+    """
     try:
         return [private_directory(cache_directory()), private_temporary_directory()]
     except OSError:
@@ -172,9 +191,10 @@ def _private_places() -> list[Path]:
 
 
 def vendor_directory(icds: dict[str, str]) -> Path:
-    """A directory that holds exactly these `.icd` files, named by their content.
+    """Return the path of a directory that contains exactly these `.icd` files (file name -> text).
 
-    Raises OSError only where neither the cache directory nor the temporary directory can be written.
+    The directory is created if necessary, and named by a hash of its content. Raises OSError if neither the cache
+    directory nor the temporary directory can be written.
     """
     content = "\0".join(f"{name}\0{text}" for name, text in sorted(icds.items()))
     name = "vendors-" + hashlib.sha256(content.encode()).hexdigest()[:16]
@@ -192,7 +212,10 @@ def vendor_directory(icds: dict[str, str]) -> Path:
 
 
 def _write_once(path: Path, text: str) -> None:
-    """Write atomically: a process that reads at the same time sees the whole file or none."""
+    """Write the text to a file atomically, unless the file has that text.
+
+    A process that reads at the same time sees the complete file or no file.
+    """
     try:
         if path.read_text(encoding="utf-8") == text:
             return

@@ -1,6 +1,6 @@
-"""The check that a device builds anything at all: an empty kernel, built and run in a process of its own.
+"""The health check of a device: an empty kernel, built and run in a separate process.
 
-A driver may list a device that its compiler knows no code for, such as a processor newer than the compiler.
+A driver may list a device for which its compiler cannot generate code, such as a processor newer than the compiler.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ _FUNCTION = "coopmat.devices.health:try_empty_kernel"
 _NAME = "empty"
 _SOURCE = b"kernel void empty(void) {}\n"
 _SPIRV_MAGIC = 0x07230203
-# Instructions are lists of words, the first of them the opcode, as in SPIR-V's specification; identifiers are 1 to 4.
+# The ids of the empty module, and their bound.
 _VOID, _FUNCTION_TYPE, _KERNEL, _LABEL, _BOUND = 1, 2, 3, 4, 5
 
 
 def build_failure(device: DeviceInfo, *, anew: bool = False) -> str | None:
-    """Return the error of an empty kernel on the device: its log, or how the process ended. Return None where it
-    builds, and where that is unknown. The answer is stored (`probe`); `anew` asks all the same."""
+    """Return why an empty kernel fails on the device; None if the kernel works, or if the outcome is unknown.
+
+    The text is the build log, or a description of how the process ended. The answer is cached (`probe`). `anew` repeats
+    the check in any case.
+    """
     if device.handle is None:
-        return None  # known from a file only
+        return None  # the device is described by a file
     try:
         answer = probe.ask(device, _FUNCTION, anew=anew)
     except probe.NotAsked as error:
@@ -40,17 +43,17 @@ def build_failure(device: DeviceInfo, *, anew: bool = False) -> str | None:
 
 
 def build_failures(devices: Iterable[DeviceInfo], *, anew: bool = False) -> list[str | None]:
-    """`build_failure` of each, all at the same time."""
+    """Return `build_failure` of each device in order, from parallel checks."""
     all_devices = list(devices)
     with ThreadPoolExecutor(max_workers=max(len(all_devices), 1)) as pool:
         return list(pool.map(lambda device: build_failure(device, anew=anew), all_devices))
 
 
-# --- in the process of its own ---------------------------------------------------------------------
+# --- in the separate process -----------------------------------------------------------------------
 
 
 def try_empty_kernel(device: DeviceInfo, _argument: str) -> str:
-    """Return the error of an empty kernel on the device; an empty string where there is none."""
+    """Build and run an empty kernel on the device, and return the error; an empty string if there is none."""
     cl = opencl()
     context = cl.Context([device.handle])
     code = empty_module(device.handle.address_bits) if device.takes_spirv else _SOURCE
@@ -65,11 +68,12 @@ def try_empty_kernel(device: DeviceInfo, _argument: str) -> str:
         cl.enqueue_nd_range_kernel(queue, cl.Kernel(program, _NAME), (1,), (1,))
         queue.finish()
     except cl.Error as error:
-        return f"it is built, but does not run: {error}"
+        return f"the kernel is built, but its launch fails: {error}"
     return ""
 
 
 def _log(program: Any, handle: Any) -> str:
+    """Return the build log of a program; empty if the driver rejects the query."""
     cl = opencl()
     try:
         return str(program.get_build_info(handle, cl.program_build_info.LOG)).strip("\0 \n")
@@ -78,7 +82,10 @@ def _log(program: Any, handle: Any) -> str:
 
 
 def empty_module(address_bits: int) -> bytes:
-    """SPIR-V 1.0 of the kernel `empty`, which does nothing; `address_bits` is 32 or 64."""
+    """Return a SPIR-V 1.0 module with the kernel `empty`, which does nothing.
+
+    `address_bits` is 32 or 64.
+    """
     addresses, kernel, physical, opencl_memory, kernel_model = 4, 6, 2 if address_bits == 64 else 1, 2, 6
     name = struct.unpack("<2I", _NAME.encode().ljust(8, b"\0"))
     instructions: list[tuple[int, ...]] = [

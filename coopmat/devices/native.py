@@ -1,7 +1,7 @@
-"""The matrices that a device with cl_khr_cooperative_matrix lists.
+"""Queries for the cooperative matrices that a device with cl_khr_cooperative_matrix supports.
 
-Source: the draft's queries, as OpenCL-CTS #2655 asks them. The list for the default subgroups is asked of the extension
-function first, and of clGetDeviceInfo where a platform has only that.
+The queries are those of the draft, as OpenCL-CTS #2655 uses them. The list for the default subgroup size comes from the
+extension function, or from clGetDeviceInfo if the platform supports only that.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ _RECORD = struct.Struct("=8I")
 
 
 def native_variants(device: Any, sub_group_size: int | None = None) -> tuple[Variant, ...] | None:
-    """The multiply-adds that a pyopencl device has, in its order, for subgroups of this size (None: the default one).
+    """Return the multiply-adds that a pyopencl device supports, in the device's order.
 
-    None where it does not tell, or where what it tells are no records. Records that mean nothing (another extension's
-    component types) are left out.
+    `sub_group_size` is in work-items; None means the device's default size. If the device does not answer, or the
+    answer is not a list of records, return None. Records with unknown values, such as component types of another
+    extension, are left out.
     """
     if sub_group_size is None:
         parameter = CL_DEVICE_COOPERATIVE_MATRIX_DEFAULT_SUB_GROUP_VARIANTS_KHR
@@ -41,6 +42,7 @@ def native_variants(device: Any, sub_group_size: int | None = None) -> tuple[Var
 
 
 def _variant(record: tuple[int, ...]) -> Variant | None:
+    """Return the multiply-add of a record of the query; None if a value is unknown."""
     try:
         return Variant.from_record(record)
     except ValueError:
@@ -48,6 +50,6 @@ def _variant(record: tuple[int, ...]) -> Variant | None:
 
 
 def bytes_of(device: Any, parameter: int) -> int | None:
-    """A query that answers with one cl_uint, the number of bytes; None where the device does not tell."""
+    """Return the answer to a query for a number of bytes (cl_uint); None if the device does not answer."""
     answer = raw_device_info(device, parameter)
     return int.from_bytes(answer, sys.byteorder) if len(answer) == 4 else None

@@ -1,8 +1,8 @@
-"""Questions to a device that may crash or hang: asked in a process of its own, the answers kept in the cache.
+"""Questions to a device that may crash or hang: a separate process asks them, and the cache keeps the answers.
 
-    ask(device, "package.module:function", "argument")    # what function(device, "argument") gives, as JSON has it
+    ask(device, "package.module:function", "argument")    # the result of function(device, "argument"), as JSON
 
-An answer holds for the device, its driver, this machine's processor, and the environment that drivers look at.
+An answer is valid for the device, its driver, this machine's processor and the environment variables of drivers.
 """
 
 from __future__ import annotations
@@ -21,27 +21,34 @@ from .environment import driver_environment, prepare, processor
 from .query import DeviceInfo, list_devices
 
 TIME_LIMIT = 60.0
-"""Seconds that a process has for its answer, unless told otherwise."""
+"""The default time limit of a question, in seconds."""
 
-# The process has the modules that this one has, whatever its working directory holds.
+# The process gets the import path of this process, so that it imports the same modules in any working directory.
 _START = (
     "import sys; sys.path[:] = sys.argv[1].split('\\n'); from coopmat.devices import probe; probe.main(sys.argv[2:])"
 )
-# Lines of the process's output, which may hold what a driver prints.
+# Beginnings of the lines that the process prints for this module; a driver may print other lines.
 _BEGUN, _SAID, _RAISED = "coopmat probe begins", "coopmat probe said ", "coopmat probe raised "
 _LONGEST = 2000
-# Answers of this process, where nothing is kept on disk.
+# Key -> answer for this process only, for the case that the cache on disk is off.
 _unkept: dict[str, Entry] = {}
 
 
 class NotAsked(RuntimeError):
-    """The question did not reach the device: nothing is known of it, and nothing is kept."""
+    """An exception that reports a question that did not reach the device.
+
+    Nothing is known about the device, and nothing is cached.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`value` is what the function gave; `failure`, if any, how it ended instead: an exception, a signal, the time
-    limit, with the last that the process printed."""
+    """An answer to a question.
+
+    value: the result of the function.
+    failure: empty, or how the function failed: the text of an exception, a signal with the last line of the standard
+        error, or the time limit.
+    """
 
     value: Any = None
     failure: str = ""
@@ -56,10 +63,10 @@ def ask(
     cache: Cache | None = None,
     anew: bool = False,
 ) -> Answer:
-    """Call `function`, "package.module:name", with the device and `argument`, in a process of its own, unless the
-    answer is stored; `anew` asks all the same. `time_limit` is in seconds.
+    """Return the answer of `function` to the device and `argument`, from the cache or a separate process.
 
-    Raises NotAsked where the process does not come as far as the device.
+    `function` is "package.module:name". `time_limit` is in seconds. `cache` is by default that of the environment.
+    `anew` calls the function even if the answer is cached. Raises NotAsked if the process does not reach the device.
     """
     store, key = Cache.of_environment() if cache is None else cache, _key(device, function, argument)
 
@@ -79,13 +86,14 @@ def ask(
 
 
 def known(device: DeviceInfo, function: str, argument: str = "") -> Answer | None:
-    """Return the answer if it is stored; nothing is asked."""
+    """Return the answer if it is cached, otherwise None, without asking the device."""
     key, store = _key(device, function, argument), Cache.of_environment()
     entry = _unkept.get(key) if store.directory is None else store.get(key, _answer)
     return None if entry is None else _answer(entry)
 
 
 def _key(device: DeviceInfo, function: str, argument: str) -> str:
+    """Return the cache key of an answer."""
     return key_of(
         {
             "kind": "probe",
@@ -99,13 +107,17 @@ def _key(device: DeviceInfo, function: str, argument: str) -> str:
 
 
 def _answer(entry: Entry) -> Answer:
-    """Return the answer that an entry holds. Raise LookupError, TypeError or ValueError for facts of another form."""
+    """Return the answer in a cache entry.
+
+    Raises LookupError, TypeError or ValueError if the facts of the entry have another form.
+    """
     if not isinstance(entry.facts["failure"], str):
         raise TypeError("failure is no text")
     return Answer(entry.facts["value"], entry.facts["failure"])
 
 
 def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) -> Answer:
+    """Ask a question in a separate process. Raises NotAsked if the process does not reach the device."""
     prepare()
     question = [json.dumps([*device.identity, device.index]), function, argument]
     command = [sys.executable, "-c", _START, "\n".join(filter(None, sys.path)), *question]
@@ -114,7 +126,7 @@ def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) ->
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=time_limit, check=False, errors="replace"
         )
     except subprocess.TimeoutExpired as error:
-        late = f"it did not end within {time_limit:g} s"
+        late = f"the process did not end within {time_limit:g} s"
         if _BEGUN.encode() not in (error.stdout or b""):
             raise NotAsked(late) from error
         return Answer(failure=late)
@@ -132,7 +144,7 @@ def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) ->
 
 
 def _end(process: subprocess.CompletedProcess[str]) -> str:
-    """Describe how a process ended that did not answer."""
+    """Describe how a process without an answer ended."""
     try:
         how = f"the process was ended by {signal.Signals(-process.returncode).name}"
     except ValueError:
@@ -140,15 +152,19 @@ def _end(process: subprocess.CompletedProcess[str]) -> str:
     return "; ".join([how, *process.stderr.strip().splitlines()[-1:]])[:_LONGEST]
 
 
-# --- in the process of its own ---------------------------------------------------------------------
+# --- in the separate process -----------------------------------------------------------------------
 
 
 def main(arguments: list[str]) -> None:
-    """Answers one question on the standard output."""
+    """Answer one question on the standard output.
+
+    The arguments are the identity and index of the device as JSON, the function, and its argument. Raises LookupError
+    if no device has this identity.
+    """
     which, function, argument = arguments
     *identity, index = json.loads(which)
     devices = [device for device in list_devices() if device.identity == identity]
-    # Of several that are alike, the one that was meant, if platforms are listed here as they are there.
+    # Among devices with the same identity, prefer the device with the same index in the parent process.
     device = min(devices, key=lambda device: device.index != index, default=None)
     if device is None:
         raise LookupError(f"{' '.join(identity)} is not listed here")

@@ -1,4 +1,4 @@
-"""The facts about OpenCL devices that the compiler and its users need."""
+"""The facts about OpenCL devices that the compiler and its users need, from drivers or from files."""
 
 from __future__ import annotations
 
@@ -22,31 +22,42 @@ from .native import bytes_of, native_variants
 from .raw import platforms_of, raw_device_info
 
 COOPERATIVE_MATRIX = "cl_khr_cooperative_matrix"
-# The keys of a device information file about matrices: multiply-adds (`parse_variants`) and bytes. Ours, under the
-# draft's names.
+# Keys of a device information file about matrices. The value of the first is a list of multiply-adds
+# (`parse_variants`), the others are numbers of bytes. The names are the draft's queries, the format of values is ours.
 _VARIANTS = "CL_DEVICE_COOPERATIVE_MATRIX_DEFAULT_SUB_GROUP_VARIANTS_KHR"
 _POINTER_ALIGNMENT = "CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR"
 _STRIDE_MULTIPLE = "CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR"
-# As old as this compiler writes, up to what it writes unless told otherwise.
+# From the oldest SPIR-V version that this compiler writes to its default.
 _COMMON_SPIRV = ("1.2", "1.3", "1.4")
 REQUIRED_SUB_GROUP_SIZE = "cl_intel_required_subgroup_size"
-# From that extension; pyopencl has no name for it.
+# A query of cl_intel_required_subgroup_size that pyopencl has no name for.
 _CL_DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """One OpenCL device.
+    """A description of one OpenCL device.
 
-    `index` is "platform:device" as in PYOPENCL_CTX; `kind` is "CPU", "GPU" or another OpenCL device type;
-    `spirv_versions` are the SPIR-V versions it takes, ascending ("1.0", ...), none for OpenCL C only;
-    `sub_group_sizes` are in work-items, none where the device does not tell (`sub_groups.sub_group_sizes` asks a kernel
-    then); `local_memory` is in bytes.
-    `variants` are the multiply-adds of native matrices that it has for subgroups of their default size, None where
-    that is not known; `pointer_alignment` and `stride_multiple`, in bytes, are what native matrices want of memory.
-    `vector_bits` is the width of its vectors of floats, 0 where that is not known; `address_bits` that of its pointers.
-    `opencl_c` is the newest version of the language that its own compiler takes, as -cl-std= has it.
-    `handle` is the pyopencl device (None for a device known from a file only).
+    index: "platform:device" numbers as in PYOPENCL_CTX; "file" for a device that is described by a file.
+    platform, name: the names of the platform and of the device.
+    kind: "CPU", "GPU" or another OpenCL device type.
+    version, driver: the texts of CL_DEVICE_VERSION and CL_DRIVER_VERSION.
+    spirv_versions: the accepted versions of SPIR-V ("1.0", ...), ascending; empty for a device that takes only OpenCL
+        C.
+    sub_groups: whether the device has subgroups.
+    sub_group_sizes: the subgroup sizes, in work-items. Empty if the device does not report them
+        (`sub_groups.sub_group_sizes` then measures a kernel).
+    extensions: the names of the extensions.
+    fp16, fp64: whether the device has cl_khr_fp16 and cl_khr_fp64.
+    compute_units: the number of compute units.
+    local_memory: the size of local memory, in bytes.
+    variants: the native multiply-adds for subgroups of the default size; None if they are unknown.
+    pointer_alignment, stride_multiple: the requirements on native matrices in memory, in bytes; None if they are
+        unknown.
+    opencl_c: the newest version of OpenCL C that the device's compiler accepts, as in -cl-std=.
+    vector_bits: the width of vectors of floats, in bits; 0 if it is unknown.
+    address_bits: the width of pointers, in bits.
+    handle: the pyopencl device; None for a device that is described by a file.
     """
 
     index: str
@@ -86,7 +97,10 @@ class DeviceInfo:
 
 
 def list_devices() -> list[DeviceInfo]:
-    """Every OpenCL device that the loader shows, in its order; empty where there is no platform at all."""
+    """Return every OpenCL device that the loader shows, in its order.
+
+    If there are no platforms, the list is empty. A platform that cannot list its devices is left out.
+    """
     cl = opencl()
     result = []
     for p, platform in enumerate(_platforms()):
@@ -99,8 +113,10 @@ def list_devices() -> list[DeviceInfo]:
 
 
 def _platforms() -> list[Any]:
-    """Return the platforms that the loader shows, then those of the Python environment, if the loader looked before it
-    could know of them."""
+    """Return the platforms that the loader shows, then those of the CPU runtime in the Python environment.
+
+    The latter are added only if the loader was initialized before its list of drivers was changed.
+    """
     cl = opencl()
     try:
         platforms = cl.get_platforms()
@@ -114,7 +130,7 @@ def _platforms() -> list[Any]:
 
 
 def _index(device: Any) -> str:
-    """Return the "platform:device" numbers of a device; empty for a part of a device, which no platform lists."""
+    """Return the "platform:device" numbers of a device; empty for a sub-device, which no platform lists."""
     try:
         p, d = _platforms().index(device.platform), device.platform.get_devices().index(device)
     except (ValueError, opencl().Error):
@@ -123,7 +139,10 @@ def _index(device: Any) -> str:
 
 
 def describe(device: Any, index: str = "") -> DeviceInfo:
-    """Return the facts that a pyopencl device states about itself."""
+    """Return the facts that a pyopencl device reports about itself.
+
+    If `index` is empty, the device is searched for in the list of its platform.
+    """
     extensions = frozenset(str(device.extensions).split())
     floats = _get(device, "native_vector_width_float", 0)
     return DeviceInfo(
@@ -143,7 +162,7 @@ def describe(device: Any, index: str = "") -> DeviceInfo:
         local_memory=device.local_mem_size,
         **(_native(device) if COOPERATIVE_MATRIX in extensions else {}),
         opencl_c=_language(_get(device, "opencl_c_version", "")),
-        # A device that calculates with scalars tells nothing of its registers.
+        # A native width of one float says nothing about the device's registers.
         vector_bits=32 * floats if floats > 1 else 0,
         address_bits=_get(device, "address_bits", 64),
         handle=device,
@@ -151,7 +170,7 @@ def describe(device: Any, index: str = "") -> DeviceInfo:
 
 
 def _native(device: Any) -> dict[str, Any]:
-    """The fields about native matrices."""
+    """Return the values of the fields of `DeviceInfo` about native matrices."""
     return {
         "variants": native_variants(device),
         "pointer_alignment": bytes_of(device, CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR),
@@ -160,12 +179,13 @@ def _native(device: Any) -> dict[str, Any]:
 
 
 def _kind(device: Any) -> str:
+    """Return the type of a pyopencl device, such as "CPU"."""
     types = opencl().device_type
     return next((name for name in ("CPU", "GPU", "ACCELERATOR") if device.type & getattr(types, name)), "CUSTOM")
 
 
 def _get(device: Any, attribute: str, default: Any) -> Any:
-    """An older device answers a newer query with an error."""
+    """Return an attribute of a pyopencl device; `default` if an older device does not know the query."""
     try:
         return getattr(device, attribute)
     except opencl().Error:
@@ -173,18 +193,23 @@ def _get(device: Any, attribute: str, default: Any) -> Any:
 
 
 def _language(text: str) -> str:
-    """The newest version that we know of those up to the device's ("OpenCL C 3.1 ...")."""
+    """Return the newest known version of OpenCL C up to that in `text` ("OpenCL C 3.1 ...").
+
+    If `text` has no version, assume OpenCL C 1.2.
+    """
     match = re.match(r"OpenCL C (\d)\.(\d)", text)
     version = int(match[1]) * 100 + int(match[2]) * 10 if match else 120
     return max((v, name) for name, v in LANGUAGE_VERSIONS.items() if v <= max(version, 100))[1]
 
 
 def _spirv_versions(text: str) -> tuple[str, ...]:
+    """Return the SPIR-V versions in a list of intermediate languages (CL_DEVICE_IL_VERSION), ascending."""
     versions = {(int(major), int(minor)) for major, minor in re.findall(r"SPIR-V_(\d+)\.(\d+)", text)}
     return tuple(f"{major}.{minor}" for major, minor in sorted(versions))
 
 
 def _sub_group_sizes(device: Any, extensions: frozenset[str]) -> tuple[int, ...]:
+    """Return the subgroup sizes that a device reports, in its order; empty if it has no query for them."""
     if REQUIRED_SUB_GROUP_SIZE not in extensions:
         return ()
     data = raw_device_info(device, _CL_DEVICE_SUB_GROUP_SIZES_INTEL)
@@ -193,9 +218,10 @@ def _sub_group_sizes(device: Any, extensions: frozenset[str]) -> tuple[int, ...]
 
 
 def from_key_values(text: str, name: str) -> DeviceInfo:
-    """A device from the conformance suite's KEY=VALUE file (`CL_DEVICE_EXTENSIONS="..."`, one a line).
+    """Return the device that a KEY=VALUE file of the conformance suite describes.
 
-    `name` is the file's, for messages. Raises CompileError where a line is not KEY=VALUE, or a matrix variant none.
+    A line is, for example, `CL_DEVICE_EXTENSIONS="..."`. `name` is the name of the file, for messages. Raises
+    CompileError if a line has another form, or if a value is invalid.
     """
     values: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -203,14 +229,17 @@ def from_key_values(text: str, name: str) -> DeviceInfo:
             continue
         key, equals, value = line.partition("=")
         if not equals or not re.fullmatch(r"\w+", key.strip()):
-            raise _refused(f"{name}:{number}: a device information file holds KEY=VALUE lines")
+            raise _refused(f"{name}:{number}: expected KEY=VALUE in a device information file")
         values[key.strip()] = value.strip().strip('"')
     return from_mapping(values, name)
 
 
 def from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
-    """Return the device whose answers to OpenCL's queries are `values`, by the queries' names; what is not there is as
-    of a device that does not tell it. Raises CompileError where a value is none of its query's."""
+    """Return the device with the answers `values` (name of the OpenCL query -> answer).
+
+    A missing answer is treated as that of a device that does not know the query. `name` is for messages. Raises
+    CompileError if a value is invalid for its query.
+    """
     extensions = frozenset(values.get("CL_DEVICE_EXTENSIONS", "").split())
     sub_groups = values.get("CL_DEVICE_MAX_NUM_SUB_GROUPS", "0")
     floats = _number(values, "CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT")
@@ -239,14 +268,17 @@ def from_mapping(values: Mapping[str, str], name: str) -> DeviceInfo:
 
 
 def _number(values: Mapping[str, str], key: str) -> int:
-    """Return a number of a device's, 0 where it is not there or none."""
+    """Return the decimal number of a key; 0 if the key is missing or its value is no number."""
     text = values.get(key, "0")
     return int(text) if text.isdecimal() else 0
 
 
 def _probable_il(values: Mapping[str, str], extensions: frozenset[str]) -> str:
-    """Return the intermediate languages of a device whose file does not state them: those that every device with SPIR-V
-    takes. OpenCL before 2.1 has none by itself."""
+    """Return the SPIR-V versions of a device whose file does not list any.
+
+    These are the versions that every device with SPIR-V accepts. A device with OpenCL before 2.1 accepts SPIR-V only by
+    an extension.
+    """
     version = re.match(r"OpenCL (\d+)\.(\d+)", values.get("CL_DEVICE_VERSION", ""))
     older = version is not None and (int(version[1]), int(version[2])) < (2, 1)
     none = older and not extensions & {COOPERATIVE_MATRIX, "cl_khr_il_program"}
@@ -260,11 +292,12 @@ def _address_bits(text: str, name: str) -> int:
 
 
 def _bytes(values: Mapping[str, str], key: str, name: str) -> int | None:
+    """Return the number of bytes of a key; None if the key is missing. Raises CompileError."""
     text = values.get(key)
     if text is None:
         return None
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
-        raise _refused(f"{name}: {key}: '{text}' is no number of bytes")
+        raise _refused(f"{name}: {key}: '{text}' is not a positive number of bytes")
     return int(text)
 
 

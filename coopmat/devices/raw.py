@@ -1,4 +1,7 @@
-"""Queries that pyopencl does not know, through its own library, so that it is the same loader's; and a driver's own."""
+"""Queries that pyopencl does not provide, to the loader or directly to a driver.
+
+The loader's functions come from pyopencl's own library, so that both use the same loader.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 _EXTENSION_FUNCTION = b"clGetDeviceCooperativeMatrixInfoKHR"
-# The draft's, after OpenCL-CTS #2655: device, parameter, size and place of the input, size and place of the answer, and
-# where the answer's size goes.
+# The type of the function in the draft, after OpenCL-CTS #2655. The parameters are device, query, size and address of
+# the input, size and address of the answer, and the address for the size of the answer.
 _MATRIX_INFO = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.c_void_p,
@@ -22,12 +25,12 @@ _MATRIX_INFO = ctypes.CFUNCTYPE(
     ctypes.POINTER(ctypes.c_size_t),
 )
 
-# cl_khr_icd: how many have room, where they go, where their number goes.
+# The type of clIcdGetPlatformIDsKHR (cl_khr_icd): capacity and address of the array, address for the count.
 _PLATFORM_IDS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint))
 
 
 def library() -> Any:
-    """The OpenCL loader that pyopencl is linked to, None where it is not found."""
+    """Return the OpenCL loader that pyopencl is linked to; None if the library cannot be loaded."""
     import pyopencl._cl
 
     try:
@@ -37,7 +40,7 @@ def library() -> Any:
 
 
 def raw_device_info(device: Any, parameter: int) -> bytes:
-    """clGetDeviceInfo for a pyopencl device; empty where the device does not know the parameter."""
+    """Return the answer of clGetDeviceInfo for a pyopencl device; empty if the device rejects the query."""
     try:
         get_info = library().clGetDeviceInfo
     except AttributeError:
@@ -47,9 +50,10 @@ def raw_device_info(device: Any, parameter: int) -> bytes:
 
 
 def raw_matrix_info(device: Any, parameter: int, sub_group_size: int | None = None) -> bytes | None:
-    """clGetDeviceCooperativeMatrixInfoKHR, with a subgroup size as its input if one is given.
+    """Return the answer of clGetDeviceCooperativeMatrixInfoKHR for a pyopencl device.
 
-    None where the platform does not have the function, or the device refuses the query.
+    If `sub_group_size` is given, it is the input of the query. If the platform does not have the function, or the
+    device rejects the query, return None.
     """
     try:
         look_up = library().clGetExtensionFunctionAddressForPlatform
@@ -66,8 +70,11 @@ def raw_matrix_info(device: Any, parameter: int, sub_group_size: int | None = No
 
 
 def platforms_of(driver: Path) -> list[int]:
-    """The platforms of one driver, asked as loaders ask (cl_khr_icd): addresses, as pyopencl's `int_ptr` has them.
-    Every loader takes them. Empty where the library is no driver, or has none."""
+    """Return the platforms of one driver as addresses, like pyopencl's `int_ptr`.
+
+    The driver is queried as loaders do (cl_khr_icd), and every loader accepts the addresses. If the library is no
+    driver, or has no platforms, the list is empty.
+    """
     try:
         look_up = ctypes.CDLL(str(driver)).clGetExtensionFunctionAddress
     except (OSError, AttributeError):
@@ -82,7 +89,7 @@ def platforms_of(driver: Path) -> list[int]:
 
 
 class _Symbol(ctypes.Structure):
-    """What dladdr tells of an address."""
+    """The structure in which dladdr returns the library and symbol of an address (Dl_info)."""
 
     _fields_ = (
         ("library", ctypes.c_char_p),
@@ -93,9 +100,9 @@ class _Symbol(ctypes.Structure):
 
 
 def driver_of(device: Any) -> str:
-    """Return the path of the library that has the functions of a pyopencl device; empty where the system does not tell.
+    """Return the path of the driver's library of a pyopencl device; empty if the system cannot determine the path.
 
-    An OpenCL object begins with the address of its driver's table of functions (cl_khr_icd).
+    An OpenCL object begins with the address of its driver's function table (cl_khr_icd).
     """
     try:
         look_up = ctypes.CDLL(None).dladdr
@@ -110,7 +117,11 @@ def driver_of(device: Any) -> str:
 
 
 def _answer(ask: Callable[[Any, Any, Any], int]) -> bytes | None:
-    """Asks for the size, then for the answer. `ask` returns the status; None where that is an error."""
+    """Query the size of an answer, then the answer.
+
+    `ask` makes the query for a size, a buffer and the address of the needed size, and returns the status. If a status
+    reports an error, return None.
+    """
     size = ctypes.c_size_t()
     if ask(ctypes.c_size_t(0), None, ctypes.pointer(size)) != 0:
         return None

@@ -1,8 +1,8 @@
-"""A place without spaces for the CPU runtime.
+"""A mirror of the CPU runtime at a path without blanks.
 
-The runtime finds its own directory in /proc/self/maps and stops reading at the first blank, so from
-`/home/me/my project/.venv/lib` it lists its device and then refuses every context. Symbolic links do not help,
-since the maps show the real path; hard links do, and take no room.
+The runtime finds its directory in /proc/self/maps and stops reading at the first blank. From `/home/me/my
+project/.venv/lib` it lists its device and then rejects every context. Symbolic links do not help, since the maps show
+the real path. Hard links do, and occupy no space.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pathlib import Path
 
 
 def without_blanks(runtime: Path, places: Iterable[Path]) -> Path:
-    """The runtime's library at a real path that has no blank: its own, or in a mirror in one of `places`.
+    """Return a path of the runtime's library whose real path has no blank: `runtime`, or a file in a mirror.
 
-    Raises OSError where none of the places can hold the mirror.
+    The mirror is created in one of the directories `places`. Raises OSError if none of them can contain the mirror.
     """
     real = Path(os.path.realpath(runtime))
     if not _has_blank(real):
         return runtime
     failure: OSError = FileNotFoundError(2, "no directory without blanks in its path", str(real))
     candidates = [Path(os.path.realpath(place)) for place in places]
-    # A place on the same file system takes hard links; copying the runtime is the last resort.
+    # Hard links require the same file system. Copies of the runtime are the last resort.
     for link in (True, False):
         for place in candidates:
             if _has_blank(place):
@@ -42,7 +42,10 @@ def _has_blank(path: Path) -> bool:
 
 
 def _mirror(runtime: Path, place: Path, link: bool) -> Path:
-    """`place`/runtime-...-KEY with every file beside `runtime`: complete once it has that name."""
+    """Create `place`/runtime-...-KEY with every file beside `runtime`, and return the directory.
+
+    The directory gets this name only when it is complete. An existing directory is returned unchanged.
+    """
     files = sorted(entry for entry in runtime.parent.iterdir() if entry.is_file())
     described = [f"{file}\0{file.stat().st_size}\0{file.stat().st_mtime_ns}" for file in files]
     target = place / (
@@ -64,14 +67,17 @@ def _mirror(runtime: Path, place: Path, link: bool) -> Path:
         partial.rename(target)
     except OSError:
         shutil.rmtree(partial, ignore_errors=True)
-        # Another process may have been faster.
+        # Another process may have created the directory in the meantime.
         if not target.is_dir():
             raise
     return target
 
 
 def _remove_orphans(place: Path, name: str) -> None:
-    """Links whose original is gone would hold its room for ever."""
+    """Remove mirrors whose original was deleted.
+
+    Their hard links would otherwise occupy the space of the deleted files for ever.
+    """
     for library in place.glob(f"runtime-links-*/{name}"):
         if library.stat().st_nlink == 1:
             shutil.rmtree(library.parent, ignore_errors=True)

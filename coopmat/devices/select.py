@@ -1,4 +1,4 @@
-"""The device that a user means by `--device D`."""
+"""The choice of a device, by `--device D` or by default, and the names of devices on a cluster."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from .environment import INSTALL_COMMAND, prepare
 from .query import DeviceInfo, list_devices
 from .table import route_for
 
-# What people call the devices that there are wheels of, and the package's extra with each.
+# Common name of a device -> extra of this package that installs its driver.
 _EXTRAS = {"cpu": "cpu", "intel": "cpu", "pocl": "pocl", "oclgrind": "oclgrind"}
 
 
-# What platforms are called here; others by the first word of their names.
+# Part of a platform's name -> short name of the platform. Any other platform is named by the first word of its name.
 _PLATFORMS = {"intel": "intel", "portable computing language": "pocl", "oclgrind": "oclgrind", "rusticl": "rusticl"}
 RESOURCE = "device:"
-"""What the names begin with that devices have on a cluster."""
+"""The beginning of the names of devices on a cluster."""
 
 
 def resource_names(devices: Sequence[DeviceInfo]) -> list[str]:
-    """Return a name for each: the platform's, with a number from the second device of a platform on."""
+    """Return the name of each device on a cluster, such as "device:intel".
+
+    From the second device of a platform on, a number is appended ("device:intel:1").
+    """
     names: list[str] = []
     for device in devices:
         text = device.platform.casefold()
@@ -36,12 +39,14 @@ def resource_names(devices: Sequence[DeviceInfo]) -> list[str]:
 
 
 def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = None) -> DeviceInfo:
-    """The one device that `choice` names: part of a platform's or device's name, "platform:device" numbers, or the
-    name that it has on a cluster, such as "device:intel".
+    """Return the one device that `choice` names.
 
-    Without a choice it is PYOPENCL_CTX's, or else the first of those that `Route.rank` puts first and that build an
-    empty kernel (`health`); a device that is named is not tried. `devices` defaults to all that OpenCL shows.
-    Raises CompileError, with the devices listed, where none or several fit.
+    `choice` is a part of the name of a platform or device, "platform:device" numbers, or the name of the device on a
+    cluster, such as "device:intel". By default, it is PYOPENCL_CTX. Without both, return the device with the lowest
+    `Route.rank` that can build an empty kernel (`health`). A named device is not checked.
+
+    `devices` defaults to all devices that OpenCL shows. Raises CompileError, which lists the devices, if no device or
+    several devices match.
     """
     candidates = list(list_devices() if devices is None else devices)
     if choice == "host":
@@ -63,7 +68,10 @@ def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = Non
 
 
 def by_preference(devices: Iterable[DeviceInfo]) -> list[DeviceInfo]:
-    """The devices with those first that `select` prefers, so that its choice without a name is the first of them."""
+    """Return the devices in the order in which `select` prefers them without a name.
+
+    Devices that cannot build an empty kernel come last.
+    """
     return sorted(devices, key=lambda device: (health.build_failure(device) is not None, _rank(device)))
 
 
@@ -72,6 +80,7 @@ def _rank(device: DeviceInfo) -> int:
 
 
 def _first_healthy(devices: list[DeviceInfo]) -> DeviceInfo:
+    """Return the first device that can build an empty kernel. Raises CompileError if none can."""
     failures: list[str] = []
     for device in devices:
         failure = health.build_failure(device)
@@ -84,7 +93,7 @@ def _first_healthy(devices: list[DeviceInfo]) -> DeviceInfo:
 
 
 def require_health(device: DeviceInfo) -> None:
-    """Raise CompileError where the device cannot build an empty kernel."""
+    """Raise CompileError if the device cannot build an empty kernel."""
     failure = health.build_failure(device)
     if failure is not None:
         text = f"{device.label} {health.CANNOT_BUILD}"
@@ -92,6 +101,7 @@ def require_health(device: DeviceInfo) -> None:
 
 
 def _fitting(choice: str, candidates: list[DeviceInfo]) -> list[DeviceInfo]:
+    """Return the devices that `choice` names, as in `select`; devices with that exact name exclude all others."""
     if choice.startswith(RESOURCE):
         named = zip(resource_names(candidates), candidates, strict=True)
         return [device for name, device in named if name == choice]
@@ -100,14 +110,15 @@ def _fitting(choice: str, candidates: list[DeviceInfo]) -> list[DeviceInfo]:
     text = choice.casefold()
     exact = [device for device in candidates if text in (device.name.casefold(), device.platform.casefold())]
     part = [d for d in candidates if text in d.name.casefold() or text in d.platform.casefold()]
-    # A platform such as "Portable Computing Language" tells the name it is known by among its versions.
+    # The common name of a platform may occur only in the version: "PoCL" for "Portable Computing Language".
     return exact or part or [d for d in candidates if text in d.version.casefold()]
 
 
 def _failure(
     message: str, devices: list[DeviceInfo], *, code: str = "unknown-device", note: str | None = None
 ) -> CompileError:
-    notes = [Note(f"there is {device.label}") for device in devices]
+    """Return a CompileError whose notes list the devices."""
+    notes = [Note(f"available device: {device.label}") for device in devices]
     if note:
         notes.append(Note(note))
     return CompileError([Diagnostic(Severity.ERROR, code, message, notes=tuple(notes))])

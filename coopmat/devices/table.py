@@ -1,4 +1,4 @@
-"""The routes of devices, and the forms of native modules, as tables: the first row that a device fits decides."""
+"""Tables of devices: routes, matrix instructions, consumers and compilers. The first row that matches decides."""
 
 from __future__ import annotations
 
@@ -22,11 +22,18 @@ _COMPUTE_CAPABILITY = (0x4000, 0x4001)
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way by which a program with matrices reaches a device: `matrices` is the value for `--matrices`, `code` the
-    form that the device receives, "spirv" or "c". Where nobody names a device, those of a lower `rank` come first.
-    `widest` is the largest number of components of vectors that the library may use where its text is C, `hints` are
-    options for the device's compiler then, `packed_members` says whether it takes vectors that a packed record holds,
-    `fma` whether it has that builtin, `guarded_loads` whether it leaves out loads whose condition is false."""
+    """A way in which programs with matrices are compiled for a device.
+
+    matrices: the value for `--matrices`.
+    why: the reason for this route, for the user.
+    code: the form that the device receives, "spirv" or "c".
+    rank: the order of preference if no device is named; lower ranks come first.
+    widest: the largest number of components of a vector in the library, if the form is "c".
+    packed_members: whether the device's compiler accepts vectors as members of packed records.
+    fma: whether the device's compiler has the builtin fma.
+    guarded_loads: whether the device omits loads whose condition is false.
+    hints: options for the device's compiler, if the form is "c".
+    """
 
     matrices: str
     why: str
@@ -41,7 +48,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Row(Generic[T]):
-    """Devices that get the same."""
+    """A row of a table: `value` holds for the devices for which `has` returns true."""
 
     name: str
     has: Callable[[DeviceInfo], bool]
@@ -55,15 +62,16 @@ FAMILIES: tuple[Row[Route], ...] = (
         Route("native", f"the device has {COOPERATIVE_MATRIX}"),
     ),
     Row(
-        # Its library has no fma, of whatever type: "nir_shader not fully linked" is all that it says. In loops it loads
-        # scalars from addresses that do not differ between work-items whatever the condition, beyond buffers, too.
+        # Its library has no fma for any type: the build only reports "nir_shader not fully linked". In loops, it
+        # executes loads of scalars from uniform addresses even if their condition is false, also outside of buffers.
         "rusticl-cpu",
-        # A work-item is a lane of its vectors: alone in its work-group it leaves the others idle, and spills.
+        # A work-item is a lane of a SIMD vector. Alone in its work-group, it leaves the other lanes idle, and spills.
         lambda d: d.takes_spirv and d.kind == "CPU" and d.platform == "rusticl" and d.sub_groups,
         Route("lanes", "rusticl on a CPU: its vectors are subgroups", fma=False, guarded_loads=False),
     ),
     Row(
-        # On CPUs a subgroup is a SIMD vector either way, and without its limits whole matrices fit any launch.
+        # On CPUs, one work-item uses SIMD vectors as well as a subgroup does. Matrices that one work-item holds work
+        # with any launch size, without the limits of subgroups.
         "spirv-cpu",
         lambda d: d.takes_spirv and d.kind == "CPU",
         Route("one", "a CPU that takes SPIR-V: one work-item holds whole matrices"),
@@ -75,8 +83,8 @@ FAMILIES: tuple[Row[Route], ...] = (
     ),
     Row("spirv", lambda d: d.takes_spirv, Route("one", "the device takes SPIR-V")),
     Row(
-        # It does not know an intrinsic that its own LLVM puts where functions are inlined, and calls vectors in packed
-        # records misaligned.
+        # Oclgrind does not know an intrinsic that its own LLVM inserts for inlined functions. It reports vectors in
+        # packed records as misaligned.
         "simulator",
         lambda d: "oclgrind" in d.platform.casefold(),
         Route(
@@ -89,8 +97,8 @@ FAMILIES: tuple[Row[Route], ...] = (
         ),
     ),
     Row(
-        # Its functions are compiled for other processors than its LLVM takes newer ones for, so that the two disagree
-        # on how vectors of 512 bits are passed; of four components none has more than 256.
+        # For newer processors, PoCL's builtin library is compiled for another processor than its LLVM assumes. The two
+        # then disagree on how 512-bit vectors are passed. Vectors of four components have at most 256 bits.
         "pocl",
         lambda d: d.platform == "Portable Computing Language",
         Route("one", "PoCL that takes OpenCL C only", "c", 1, widest=4),
@@ -103,27 +111,27 @@ def _is_intel_cpu(device: DeviceInfo) -> bool:
     return device.takes_spirv and device.kind == "CPU" and device.platform.startswith("Intel(R)")
 
 
-# By which route sources with multiply-adds reach the instructions of devices, where these turn out to be right.
+# Device -> route of sources with multiply-adds to its matrix instructions, which is used if these prove to be right.
 UNITS: tuple[Row[str], ...] = (
-    # It links SPIR-V with C, and its C reaches the processor's dot products.
+    # It links SPIR-V with OpenCL C, and OpenCL C has access to the processor's dot product instructions.
     Row("intel-cpu", _is_intel_cpu, "x86"),
     Row("nvidia", lambda d: d.kind == "GPU" and d.platform.startswith("NVIDIA"), "mma"),
-    # CDNA's names are those of GCN, whose last generations they are.
+    # CDNA is the successor of GCN, and continues its names.
     Row("amd-cdna", lambda d: d.kind == "GPU" and d.name.startswith("gfx9"), "mfma"),
     Row("amd-rdna", lambda d: d.kind == "GPU" and d.name.startswith(("gfx11", "gfx12")), "wmma"),
     Row("dpas", lambda d: d.kind == "GPU" and DPAS in d.extensions and COOPERATIVE_MATRIX not in d.extensions, "dpas"),
 )
 
 
-# Devices whose compilers take native modules in one form: names of `NativeProfile`s.
+# Device -> name of the `NativeProfile` of its compiler.
 CONSUMERS: tuple[Row[str], ...] = (
-    # Intel's own driver: another one for the same GPU has another compiler.
+    # Only Intel's own driver: any other driver for the same GPU has another compiler.
     Row("intel-gpu", lambda d: d.kind == "GPU" and d.platform.startswith("Intel(R)"), "igc"),
     Row("any", lambda d: True, KHR.name),
 )
 
 
-# Devices whose compilers are known to end the process over valid code (docs/backend.md), or not to.
+# Device -> whether its compiler is known to end the process on valid code (docs/backend.md).
 COMPILERS: tuple[Row[bool], ...] = (
     Row("intel-cpu", _is_intel_cpu, True),
     Row("any", lambda d: True, False),
@@ -131,27 +139,30 @@ COMPILERS: tuple[Row[bool], ...] = (
 
 
 def may_crash(device: DeviceInfo) -> bool:
-    """Return whether the device's compiler is known to end the process over valid code."""
+    """Return whether the device's compiler is known to end the process on valid code."""
     return next(row.value for row in COMPILERS if row.has(device))
 
 
 def mistakes_sub_group_barriers(device: DeviceInfo) -> bool:
-    """Return whether the device executes SPIR-V's barriers of subgroups as barriers of the work-group."""
+    """Return whether the device executes SPIR-V's subgroup barriers as work-group barriers."""
     return _is_intel_cpu(device)
 
 
 def native_profile_for(device: DeviceInfo) -> str:
-    """The profile of this device's compiler."""
+    """Return the name of the `NativeProfile` of the device's compiler."""
     return next(row.value for row in CONSUMERS if row.has(device))
 
 
 def unit_for(device: DeviceInfo) -> str:
-    """The route to this device's matrix instructions; empty where no such is known."""
+    """Return the route to the device's matrix instructions; empty if no such route is known."""
     return next((row.value for row in UNITS if row.has(device)), "")
 
 
 def compute_capability(device: DeviceInfo) -> int | None:
-    """NVIDIA's, as PTX has it: 75 of 7.5; None of other devices (cl_nv_device_attribute_query)."""
+    """Return the compute capability of an NVIDIA device as in PTX: 75 for 7.5.
+
+    For any other device, return None. The query is that of cl_nv_device_attribute_query.
+    """
     if device.handle is None or not device.platform.startswith("NVIDIA"):
         return None
     major, minor = (raw_device_info(device.handle, parameter) for parameter in _COMPUTE_CAPABILITY)
@@ -159,5 +170,5 @@ def compute_capability(device: DeviceInfo) -> int | None:
 
 
 def route_for(device: DeviceInfo) -> Route:
-    """The route of this device, and why."""
+    """Return the default route of the device."""
     return next(row.value for row in FAMILIES if row.has(device))

@@ -1,4 +1,4 @@
-"""What the devices themselves have: the native multiply-adds, component types, and sizes of subgroups."""
+"""The native multiply-adds, component types and subgroup sizes of a device."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from .query import DeviceInfo
 
 
 class SubGroupSizeError(ValueError):
-    """A device has no subgroups of `size` work-items; `sizes` are those that it has, one work-item where programs are
-    lowered. `device` is its label."""
+    """An exception that reports a subgroup size that the device does not have.
+
+    device: the label of the device.
+    size: the requested size, in work-items.
+    sizes: the sizes that the device has, including 1 if programs are lowered.
+    """
 
     def __init__(self, device: str, size: int, sizes: tuple[int, ...]) -> None:
         self.device, self.size, self.sizes = device, size, sizes
@@ -22,14 +26,19 @@ class SubGroupSizeError(ValueError):
 
 
 def variants_for(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ...] | None:
-    """The native multiply-adds for subgroups of a size, None where that is not known."""
+    """Return the native multiply-adds for subgroups of `sub_group_size` work-items; None if they are unknown.
+
+    If `sub_group_size` is None, the device's default size counts.
+    """
     if sub_group_size is None or device.handle is None:
         return device.variants
     return native_variants(device.handle, sub_group_size)
 
 
 def component_types(device: DeviceInfo) -> tuple[ComponentType, ...]:
-    """Return the component types that the lowerings have on a device: half and double require the device's own,
-    bfloat16 nothing."""
+    """Return the component types that lowered matrices may have on a device.
+
+    half and double require support of the device; bfloat16 and all other types do not.
+    """
     lacking = {name for name, has in (("f16", device.fp16), ("f64", device.fp64)) if not has}
     return tuple(t for t in COMPONENT_TYPES.values() if t.name not in lacking)

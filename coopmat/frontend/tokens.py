@@ -180,17 +180,14 @@ class Scanner:
     def _stretch(
         self, logical: str, at: int, lines: _Lines, spliced: _Spliced | None
     ) -> Generator[tuple[bool, list[Token]], None, int]:
-        """Yield the parts from offset `at` on, up to skipped text or the end; return the offset to continue at.
-
-        This loop runs once for each token, so it avoids function calls.
-        """
+        """Yield the parts from offset `at` on, up to skipped text or the end; return the offset to continue at."""
         file, first, new = self.file, self.line, tuple.__new__
         types, spellings, newline = _TYPE_OF_GROUP, _SPELLINGS, _NEWLINE
         line, origin, join = lines.line, lines.origin, lines.join
         spaced = directive = False
         fresh = True
         tokens: list[Token] = []
-        for match in _SCAN.finditer(logical, at):
+        for match in _SCAN.finditer(logical, at):  # once for each token, therefore without calls of functions
             group = match.lastindex or 0
             start, end = match.span(group)
             if join <= start:

@@ -1,4 +1,4 @@
-"""Compiled modules on OpenCL devices: building, launching, checking."""
+"""Compiled modules on OpenCL devices: builds, launches and checks."""
 
 from __future__ import annotations
 

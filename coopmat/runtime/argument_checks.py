@@ -1,4 +1,4 @@
-"""Arguments of a launch against the kernel's parameters: what does not fit is told before the driver sees it."""
+"""Checks of a launch's arguments against the kernel's parameters, before the driver sees the arguments."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ from coopmat.devices import opencl
 from coopmat.frontend.kernel_info import KernelInfo, KernelParameter
 from coopmat.matrices.variants import COMPONENT_TYPES
 
-# OpenCL C's scalar types as numpy has them.
+# OpenCL C scalar type -> numpy type.
 _NUMPY = {row.opencl_c: np.dtype(row.numpy) for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 class Misfit(Exception):
-    """An argument that the kernel cannot be given; str() says which, what it needs and what it got."""
+    """An exception that reports an argument that does not match its parameter.
+
+    str() names the argument, what the parameter needs, and the value.
+    """
 
 
 def fitted(kernel: KernelInfo, arguments: Sequence[Any], loose: Sequence[bool] = ()) -> list[Any]:
-    """The arguments of a call as pyopencl takes them: numbers have the types of their parameters. Raises Misfit.
+    """Return the arguments of a call, converted for pyopencl: numbers get the types of their parameters.
 
-    `loose` tells for which of them the user has named a type: any number that fits is taken there.
+    `loose[n]` is true if the user has set a type for argument n. Such an argument may be a number of any type that its
+    parameter can hold. Raises Misfit if the number of arguments is wrong, or if an argument does not match its
+    parameter.
     """
     parameters = kernel.parameters
     if len(arguments) != len(parameters):
@@ -34,10 +39,13 @@ def fitted(kernel: KernelInfo, arguments: Sequence[Any], loose: Sequence[bool] =
 
 
 def fitted_one(kernel: KernelInfo, number: int, value: Any, loose: bool = False) -> Any:
-    """Return one argument, by its number from 0, as pyopencl takes it. Raise Misfit."""
+    """Return the argument for parameter `number`, counted from 0, converted for pyopencl.
+
+    `loose` is as in `fitted`. Raises Misfit if the kernel has no such parameter, or if the argument does not match it.
+    """
     if not 0 <= number < len(kernel.parameters):
         count = len(kernel.parameters)
-        raise Misfit(f"kernel '{kernel.name}' has {count} arguments, numbered from 0; there is no number {number}")
+        raise Misfit(f"kernel '{kernel.name}' has {count} arguments, numbered from 0; number {number} is out of range")
     parameter = kernel.parameters[number]
     try:
         return _fitted(parameter, value, loose)
@@ -46,18 +54,20 @@ def fitted_one(kernel: KernelInfo, number: int, value: Any, loose: bool = False)
 
 
 def place(kernel: KernelInfo, number: int) -> str:
-    """Names an argument, by its number from 0."""
+    """Return a description of argument `number`, counted from 0, for messages."""
     parameter = kernel.parameters[number]
     return f"argument {number + 1} of kernel '{kernel.name}', '{parameter.name}' ({_spelled(parameter)})"
 
 
 def _spelled(parameter: KernelParameter) -> str:
+    """Return the type of a parameter, with its address space."""
     space = parameter.address_space
     has_space = not parameter.is_pointer or parameter.type_name.startswith(space)
     return parameter.type_name if has_space else f"{space} {parameter.type_name}"
 
 
 def _fitted(parameter: KernelParameter, value: Any, loose: bool) -> Any:
+    """Return an argument, converted for pyopencl. Raises Misfit, without the name of the argument."""
     cl = opencl()
     if parameter.is_handle:
         handle_type = cl.Sampler if parameter.type_name == "sampler_t" else cl.Image
@@ -76,6 +86,7 @@ def _fitted(parameter: KernelParameter, value: Any, loose: bool) -> Any:
 
 
 def _check_pointer(parameter: KernelParameter, value: Any) -> None:
+    """Raise Misfit if the value is no argument for a pointer parameter."""
     cl = opencl()
     if parameter.address_space == "local":
         if not isinstance(value, cl.LocalMemory):
@@ -96,20 +107,27 @@ def _check_pointer(parameter: KernelParameter, value: Any) -> None:
 
 
 def _bytes(parameter: KernelParameter, value: Any) -> Any:
-    """A vector or a structure: whatever has as many bytes."""
+    """Return the argument of a vector or structure parameter: any buffer of the parameter's size.
+
+    Raises Misfit if the value is no buffer, or has another size.
+    """
     try:
         size = memoryview(value).nbytes
     except (TypeError, ValueError, BufferError):
         size = getattr(value, "nbytes", -1)
     if size < 0:
-        _refuse(f"needs {parameter.size} bytes, as numpy or pyopencl.cltypes have them", value)
+        _refuse(f"needs {parameter.size} bytes in a value of numpy or pyopencl.cltypes", value)
     if parameter.size and size != parameter.size:
-        raise Misfit(f"has {parameter.size} bytes, not {size} ({_given(value)})")
+        raise Misfit(f"needs {parameter.size} bytes, not {size} ({_given(value)})")
     return value
 
 
 def _numpy_number(dtype: Any, value: Any, loose: bool) -> Any:
-    """Return a number of numpy's, whose type has to be the parameter's but for a sign and for the bits of a half."""
+    """Convert a numpy number to the parameter's type `dtype`.
+
+    A bool is converted. An integer of the same size may differ in its sign, or hold the bits of a half. If `loose`, a
+    number of any type is converted. Raises Misfit for any other number.
+    """
     if value.dtype == dtype:
         return value
     if loose or value.dtype.kind == "b":
@@ -121,6 +139,7 @@ def _numpy_number(dtype: Any, value: Any, loose: bool) -> Any:
 
 
 def _number(dtype: Any, value: Any) -> Any:
+    """Convert a number to the numpy type `dtype`. Raises Misfit if the type cannot hold the number."""
     if dtype.kind in "iu":
         try:
             whole = operator.index(value)
@@ -144,10 +163,12 @@ def _number(dtype: Any, value: Any) -> Any:
 
 
 def _refuse(needs: str, value: Any, hint: str = "") -> Any:
+    """Raise a Misfit that states what the parameter needs and what the value is."""
     raise Misfit(f"{needs}, not {_given(value)}{hint}")
 
 
 def _given(value: Any) -> str:
+    """Describe a value in a message."""
     if isinstance(value, np.generic):
         return f"numpy.{value.dtype.name} {value!s}"
     if isinstance(value, np.ndarray):

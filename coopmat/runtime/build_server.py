@@ -1,10 +1,12 @@
-"""The process in which `guarded` has programs built: a crash of the device's compiler ends only this process.
+"""The script of a process that builds programs for `guarded`: a crash of the device's compiler ends only that process.
 
     build_server.py DRIVER       # the path of the driver's library
 
-The process reads requests (`Request`) from its standard input and writes `BEGUN` and an `Answer` for each, in marshal's
-format. It ends with its parent, and after IDLE seconds without a request. This script imports only modules of the
-standard library, so that it starts in 30 ms, and loads the driver itself, since OpenCL's loader would load all drivers.
+The process reads requests (`Request`) from its standard input. For each request it writes `BEGUN` and an `Answer`. The
+format is that of marshal. The process ends with its parent, and after IDLE seconds without a request.
+
+The script imports only modules of the standard library, so that it starts in 30 ms. It loads the driver itself, because
+OpenCL's loader would load all drivers.
 """
 
 from __future__ import annotations
@@ -20,8 +22,12 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-# The device's identity (`DeviceInfo.identity`); parts as (form, code, options); the options of their link;
-# specialisation constants as (number, value); the subgroup sizes that kernels require, as (kernel, size).
+# The fields of a request:
+# - the device's identity (`DeviceInfo.identity`);
+# - the parts of the program, as (form, code, options);
+# - the options for the link of several parts;
+# - the specialization constants, as (id, bytes of the value);
+# - the subgroup sizes that kernels require, as (kernel, work-items).
 Request = tuple[
     tuple[str, ...],
     tuple[tuple[str, bytes, bytes], ...],
@@ -29,8 +35,11 @@ Request = tuple[
     tuple[tuple[int, bytes], ...],
     tuple[tuple[str, int], ...],
 ]
-# The device's binary, empty if there was an error of OpenCL's; why nothing could be built, otherwise empty; the kernels
-# that the compiler did not vectorize with all its optimizations; and those of them that it does not without, either.
+# The fields of an answer:
+# - the device's binary, empty if an OpenCL function failed;
+# - why nothing could be built, otherwise empty;
+# - the kernels that do not run in subgroups if the program is built with optimizations;
+# - the kernels among these that do not run in subgroups without optimizations either.
 Answer = tuple[bytes, str, tuple[str, ...], tuple[str, ...]]
 BEGUN = "begun"
 _PLAIN = b"-cl-opt-disable"
@@ -48,8 +57,7 @@ _POINTER, _INT, _UINT, _SIZE, _TEXT = (
     ctypes.c_char_p,
 )
 _BUILD = _POINTER, _UINT, _POINTER, _TEXT
-# Name of a function -> its place in the table of functions that objects begin with (cl_khr_icd), and the types of its
-# result and its parameters.
+# Function -> its index in the function table of OpenCL objects (cl_khr_icd), and its types: result, then parameters.
 _FUNCTIONS: dict[str, tuple[int, tuple[Any, ...]]] = {
     "clGetPlatformInfo": (1, (_INT, _POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
     "clGetDeviceIDs": (2, (_INT, _POINTER, ctypes.c_uint64, _UINT, _POINTER, _POINTER)),
@@ -68,17 +76,21 @@ _FUNCTIONS: dict[str, tuple[int, tuple[Any, ...]]] = {
 
 
 def scalar_kernels(log: str, sizes: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-    """Return the kernels that, by the log of a build, do not run in subgroups of the size that they require."""
+    """Return the kernels that do not run in subgroups of their required size, according to the log of a build.
+
+    `sizes` are pairs of a kernel and its required size, in work-items. A kernel that the log does not mention is
+    assumed to run in its required size.
+    """
     found = {name: int(size or 1) for name, size in _VECTORIZED.findall(log)}
     return tuple(name for name, size in sizes if found.get(name, size) != size)
 
 
 class ClError(Exception):
-    """Raised for a function of OpenCL that returns an error."""
+    """An exception that reports the error status of an OpenCL function."""
 
 
 class Driver:
-    """A driver's library, with a context for each device that was asked for."""
+    """A driver's library, with a context for each device that was requested."""
 
     def __init__(self, path: str) -> None:
         look_up = ctypes.CDLL(path).clGetExtensionFunctionAddress
@@ -97,8 +109,11 @@ class Driver:
         self._contexts: dict[tuple[str, ...], tuple[Any, Any]] = {}
 
     def build(self, request: Request) -> Answer:
-        """Return the device's binary of a program, built without optimizations if kernels would run in no subgroups
-        otherwise. Raises ClError."""
+        """Build a program, and return the device's binary with the kernels that do not run in subgroups.
+
+        If there are such kernels, OpenCL C is built again without optimizations. Raises ClError if an OpenCL function
+        fails, and LookupError if the driver does not have the device.
+        """
         binary, scalar = self._build(request)
         remaining = scalar
         identity, parts, options, constants, sizes = request
@@ -109,6 +124,7 @@ class Driver:
         return binary, "", scalar, remaining
 
     def _build(self, request: Request) -> tuple[bytes, tuple[str, ...]]:
+        """Build a program once. Return the binary and the kernels that do not run in subgroups. Raises ClError."""
         identity, parts, options, constants, sizes = request
         context, devices = self.context(identity)
         programs = []
@@ -133,14 +149,20 @@ class Driver:
                 self._call("clReleaseProgram", program)
 
     def context(self, identity: tuple[str, ...]) -> tuple[Any, Any]:
-        """Return a context, and its device in an array. Raises LookupError, ClError."""
+        """Return the context of a device, and the device in an array.
+
+        The context is created on the first call. Raises LookupError if the driver does not have the device, ClError.
+        """
         if identity not in self._contexts:
             devices = (_POINTER * 1)(self._device(identity))
             self._contexts[identity] = self._made("clCreateContext", None, 1, devices, None, None), devices
         return self._contexts[identity]
 
     def _device(self, identity: tuple[str, ...]) -> int:
-        """Return the first device that has these names and versions: of several, all have one compiler."""
+        """Return the first device with these names and versions.
+
+        All such devices have the same compiler. Raises LookupError if the driver has no such device.
+        """
         for platform in self._platforms:
             name = self._text("clGetPlatformInfo", platform, _PLATFORM_NAME)
             for device in self._listed("clGetDeviceIDs", platform, _ALL_DEVICES) if name == identity[0] else ():
@@ -150,6 +172,7 @@ class Driver:
         raise LookupError(f"the driver has no device {' '.join(identity)}")
 
     def _listed(self, function: str, *arguments: Any) -> list[int]:
+        """Return the ids that a function lists, which takes a capacity, an array and the address of a count."""
         count = _UINT()
         self._call(function, *arguments, 0, None, ctypes.byref(count))
         ids = (_POINTER * count.value)()
@@ -157,6 +180,7 @@ class Driver:
         return [one for one in ids if one]
 
     def _text(self, function: str, *arguments: int) -> str:
+        """Return the text that a query function returns, without surrounding blanks."""
         size = _SIZE()
         self._call(function, *arguments, 0, None, ctypes.byref(size))
         text = ctypes.create_string_buffer(size.value + 1)
@@ -164,12 +188,14 @@ class Driver:
         return text.value.decode(errors="replace").strip()
 
     def _created(self, context: Any, form: str, code: bytes) -> int:
+        """Return a new program, created from SPIR-V or OpenCL C."""
         if form == "spirv":
             return self._made("clCreateProgramWithIL", context, code, len(code))
         text, size = _TEXT(code), _SIZE(len(code))
         return self._made("clCreateProgramWithSource", context, 1, ctypes.byref(text), ctypes.byref(size))
 
     def _binary(self, program: int) -> bytes:
+        """Return the device's binary of a built program."""
         size = _SIZE()
         self._call("clGetProgramInfo", program, _BINARY_SIZES, ctypes.sizeof(size), ctypes.byref(size), None)
         binary = ctypes.create_string_buffer(size.value)
@@ -178,12 +204,16 @@ class Driver:
         return binary.raw
 
     def _call(self, function: str, *arguments: Any) -> None:
+        """Call an OpenCL function that returns a status. Raises ClError if the status is an error."""
         status = self._functions[function](*arguments)
         if status != 0:
             raise ClError(f"{function}: {status}")
 
     def _made(self, function: str, *arguments: Any) -> int:
-        """Return the object that a function makes whose last argument is the place of the status."""
+        """Call a function that creates an object, with the address for the status as its last argument.
+
+        Return the object. Raises ClError if the status is an error.
+        """
         status = _INT()
         made = self._functions[function](*arguments, ctypes.byref(status))
         if not made or status.value != 0:
@@ -192,21 +222,22 @@ class Driver:
 
 
 def _end_with_parent() -> None:
-    """End this process when the other end of its standard input is closed, also in the middle of a build."""
+    """End this process, even during a build, when the other end of its standard input is closed."""
     poll = select.poll()
-    poll.register(0, 0)  # the end of the pipe is always reported
+    poll.register(0, 0)  # without requested events, only the end of the pipe is reported
     poll.poll()
     os._exit(0)
 
 
 def main(path: str) -> None:
+    """Answer requests on the standard input with the driver at `path`, until the input or IDLE seconds end."""
     import resource
 
-    # An interrupt at the terminal is the parent's, which decides what becomes of this process.
+    # Ctrl-C at the terminal concerns the parent, which decides whether this process ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # drivers print
+    os.dup2(2, 1)  # drivers may print, and must not write between the answers
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
     def send(message: str | Answer) -> None:
@@ -225,7 +256,7 @@ def main(path: str) -> None:
             send(BEGUN)
             answer = driver.build(request)
         except ClError:
-            pass  # the parent builds the program, and so has the log
+            pass  # the parent builds the program again, to have the log
         except Exception as error:
             answer = b"", f"{type(error).__name__}: {error}", (), ()
         send(answer)

@@ -1,4 +1,4 @@
-"""The checks of a launch's results: the values in memory against those that the header states."""
+"""Checks of a launch's results: the arrays after the launch are compared with the values that the header states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from .data import Array, value_of
 from .runheader import Check, header_error
 
-# The most rows and columns of the map of wrong elements, and the most arrays whose layouts are tried.
+# The maximum of rows and of columns of the map of wrong tiles, and of arrays whose layout is swapped.
 _MOST_TILES, _MOST_TRIED = 16, 4
 
 
@@ -23,9 +23,9 @@ class CheckResult:
 
     max_error: the largest absolute difference over all elements (infinite if only one side is finite or NaN).
     wrong, total: the numbers of elements outside the tolerance, and of all elements.
-    first: the first wrong element, as (index, got, expected).
+    first: the first wrong element, as (index, actual value, expected value); None if all are right.
     map: the wrong tiles of the first wrong matrix, as text.
-    swapped: the arrays that make the check right if their layout is swapped (row-major, column-major).
+    swapped: the arrays with which the check passes if their layout is swapped (row-major, column-major).
     """
 
     check: Check
@@ -42,7 +42,11 @@ class CheckResult:
 
 
 def run_check(check: Check, before: Mapping[str, Any], after: Mapping[str, Any]) -> CheckResult:
-    """Evaluate both sides. Raises CompileError if the check itself is wrong (names, shapes, tolerances)."""
+    """Evaluate both sides of a check, compare them, and return the outcome.
+
+    `before` and `after` map names to the values before and after the launch. Raises CompileError if the check itself is
+    wrong: its names, shapes or tolerances.
+    """
     actual, expected, right, error = _compare(check, before, after)
     bad = np.argwhere(~right)
     if not len(bad):
@@ -54,7 +58,7 @@ def run_check(check: Check, before: Mapping[str, Any], after: Mapping[str, Any])
 
 
 def _compare(check: Check, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Array, Array, Array, Array]:
-    """Return the target, the expected value, which elements are right, and the errors."""
+    """Return the target, the expected value, which elements are right, and the absolute errors."""
     actual = np.asarray(value_of(check.target, after))
     expected = np.asarray(value_of(check.expected, before))
     if expected.shape not in ((), actual.shape):
@@ -69,15 +73,18 @@ def _compare(check: Check, before: Mapping[str, Any], after: Mapping[str, Any]) 
         atol, rtol = (_tolerance(piece, before) for piece in (check.atol, check.rtol))
         with np.errstate(all="ignore"):
             limit = atol + rtol * np.abs(expected.astype(np.float64)) if rtol else np.float64(atol)
-            # An infinite value makes the tolerance infinite, and nothing but itself may pass through that.
+            # An infinite expected value makes the limit infinite. Only an equal value, with error 0, may pass then.
             right = (error <= limit) & np.isfinite(error)
-    # Two NaNs agree: IEEE says nothing about which NaN an operation gives.
+    # Two NaNs are equal: IEEE 754 does not specify which NaN an operation returns.
     right = right | (_is_nan(actual) & _is_nan(expected))
     return actual, expected, np.broadcast_to(right, actual.shape), error
 
 
 def _swapped_layouts(check: Check, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the fewest arrays that make the check right if their memory is read in the other layout."""
+    """Return one or two arrays with which the check passes if their memory is read in the other layout.
+
+    If no such arrays are found, the result is empty.
+    """
     names = [
         name
         for name, value in before.items()
@@ -92,13 +99,13 @@ def _swapped_layouts(check: Check, before: Mapping[str, Any], after: Mapping[str
 
 
 def _swap(matrix: Array) -> Array:
-    """Return the matrix that the same memory holds in the other layout."""
+    """Return the matrix that the same memory contains in the other layout."""
     *others, rows, columns = matrix.shape
     return np.swapaxes(matrix.reshape(*others, columns, rows), -1, -2)
 
 
 def _map(bad: Array, index: tuple[int, ...]) -> str:
-    """Draw the wrong tiles of the matrix that holds the element `index`: '#' all wrong, '+' some, '.' none."""
+    """Draw the wrong tiles of the matrix that contains element `index`: '#' all wrong, '+' some, '.' none."""
     if not index:
         return ""
     outer = index[:-2]
@@ -116,7 +123,7 @@ def _map(bad: Array, index: tuple[int, ...]) -> str:
 
 
 def _tile(extent: int) -> int:
-    """Return the smallest extent of a tile, 1 or a power of two from 16, for which the map is small enough."""
+    """Return the smallest extent of a tile, 1 or a power of two from 16, that keeps the map within `_MOST_TILES`."""
     tile = 1 if extent <= _MOST_TILES else 16
     while -(-extent // tile) > _MOST_TILES:
         tile *= 2
@@ -124,16 +131,20 @@ def _tile(extent: int) -> int:
 
 
 def _tolerance(piece: Any, names: Mapping[str, Any]) -> float:
+    """Return the value of a tolerance, 0 without an expression. Raises CompileError if the value is no tolerance."""
     if piece is None:
         return 0.0
     value = value_of(piece, names)
     if not isinstance(value, (int, float, np.number)) or not float(value) >= 0:
-        raise header_error("a tolerance is a number that is not negative", piece)
+        raise header_error("a tolerance must be a non-negative number", piece)
     return float(value)
 
 
 def _difference(actual: Array, expected: Array) -> Array:
-    """Return |actual - expected| in float64; 0 where both are the same infinity or both NaN, infinite for one NaN."""
+    """Return |actual - expected| in float64.
+
+    An element is 0 if both values are NaN or the same infinity, and infinite if only one value is NaN.
+    """
     a, b = actual.astype(np.float64), expected.astype(np.float64)
     with np.errstate(all="ignore"):
         error = np.abs(a - b)

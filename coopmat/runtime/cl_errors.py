@@ -1,4 +1,4 @@
-"""The errors of programs on a device, as exceptions of this package that are pyopencl's too."""
+"""Exceptions for programs on a device that are instances of this package's and of pyopencl's classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _cl = cl._cl
 
 
 class _Told:
-    """An error whose text stands in `_text`, and in a record of pyopencl's."""
+    """A mixin for exceptions whose str() is `_text`, while pyopencl's methods use the record in `args`."""
 
     _text: str
 
@@ -23,7 +23,7 @@ class _Told:
 
 
 class ProgramCompileError(_Told, CompileError, cl.RuntimeError):  # type: ignore[misc]
-    """A CompileError that is a failed build of pyopencl's too: `code` is BUILD_PROGRAM_FAILURE."""
+    """A CompileError that is also pyopencl's error of a failed build: `code` is BUILD_PROGRAM_FAILURE."""
 
     def __init__(self, error: CompileError) -> None:
         CompileError.__init__(self, error.diagnostics, error.sources)
@@ -35,7 +35,7 @@ class ProgramCompileError(_Told, CompileError, cl.RuntimeError):  # type: ignore
 
 
 class ProgramBuildError(_Told, BuildError, cl.RuntimeError):  # type: ignore[misc]
-    """A BuildError that is a failed build of pyopencl's too; its text says what the log tells of the source."""
+    """A BuildError that is also pyopencl's error of a failed build; str() includes the log's diagnostics."""
 
     def __init__(self, *fields: Any) -> None:
         BuildError.__init__(self, *fields)
@@ -45,7 +45,10 @@ class ProgramBuildError(_Told, BuildError, cl.RuntimeError):  # type: ignore[mis
 
 
 class ArgumentError(_Told, cl.LogicError, TypeError):  # type: ignore[misc]
-    """A call whose arguments do not fit the kernel; str() names the kernel, the argument, what it needs and got."""
+    """An exception that reports arguments that do not match the kernel's parameters.
+
+    str() names the kernel, the argument, what the parameter needs, and the value.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(record(message, cl.status_code.INVALID_ARG_VALUE, "clSetKernelArg"))
@@ -56,7 +59,10 @@ class ArgumentError(_Told, cl.LogicError, TypeError):  # type: ignore[misc]
 
 
 class LaunchError(_Told, CompileError, cl.LogicError):  # type: ignore[misc]
-    """Sizes that a kernel cannot be launched with, such as ones that make partial subgroups; str() names them."""
+    """An exception that reports sizes with which a kernel cannot be launched.
+
+    An example are sizes that make partial subgroups. str() names the sizes.
+    """
 
     def __init__(self, error: CompileError) -> None:
         CompileError.__init__(self, error.diagnostics, error.sources)
@@ -68,6 +74,9 @@ class LaunchError(_Told, CompileError, cl.LogicError):  # type: ignore[misc]
 
 
 def record(text: str, code: int | None = None, routine: str = "clBuildProgram") -> Any:
-    """Return the record from which pyopencl's errors are constructed."""
+    """Return the record from which pyopencl's exceptions are constructed.
+
+    `code` is an OpenCL status, by default BUILD_PROGRAM_FAILURE. `routine` is the name of the OpenCL function.
+    """
     code = cl.status_code.BUILD_PROGRAM_FAILURE if code is None else code
     return _cl._ErrorRecord(msg=text, code=code, routine=routine)

@@ -1,4 +1,4 @@
-"""Kernels of programs with matrices: pyopencl's, whose calls are checked."""
+"""Kernels of programs with matrices: pyopencl kernels whose launches are checked."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ from .sub_group_info import SubGroups, answer, emulated
 if TYPE_CHECKING:
     from coopmat.frontend.kernel_info import KernelInfo
 
-# Sizes of launches that a kernel keeps in mind as checked.
+# The number of checked launch sizes that a kernel caches.
 _MOST_SIZES = 1000
-# Programs that were built here, by the number of their cl_program, which goes with them.
+# cl_program as an integer -> the existing `Program` that was built from a source with matrices.
 BUILT: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 _NO_SLOTS: tuple[str, ...] = ()
 
 
 class Kernel(cl.Kernel):  # type: ignore[misc]
-    """A kernel of a source with matrices. Sizes are in work-items.
+    """A pyopencl kernel of a source with matrices.
 
-    Integers and floats are taken as they are for scalar arguments. A launch with no local size gets one of whole
-    subgroups. Raises ArgumentError, LaunchError where the sizes would make partial subgroups, and pyopencl's errors,
-    with the kernel, its sizes and its argument named.
+    Sizes are in work-items. Scalar arguments may be Python's integers and floats. A launch without a local size gets
+    one of whole subgroups.
+
+    Raises ArgumentError, LaunchError if the sizes would make partial subgroups, and pyopencl's errors. All name the
+    kernel and the sizes or the argument.
     """
 
-    __slots__ = _NO_SLOTS  # so that a clone, which pyopencl makes, can become one
+    __slots__ = _NO_SLOTS  # so that this class can be assigned to a clone that pyopencl creates
 
     _program: Any
     _builds: dict[int, DeviceBuild]
@@ -53,7 +55,8 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         self._set_up(program._get_prg(), built.devices, name)
 
     def _set_up(self, program: Any, builds: Sequence[DeviceBuild], name: str) -> None:
-        self._program = program  # some drivers forget a program whose kernels are still there
+        """Set the fields that this class adds to pyopencl's kernel."""
+        self._program = program  # some drivers release a program that still has kernels
         self._builds = {b.device.handle.int_ptr: b for b in builds}
         self._first = builds[0]
         self._info = self._first.kernels[name]
@@ -61,8 +64,10 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
     @classmethod
     def from_int_ptr(cls, int_ptr_value: int, retain: bool = True) -> Any:
-        """The kernel behind a cl_kernel, as a number: of this class where its program was built here and is still
-        there, otherwise pyopencl's."""
+        """Return the kernel with the handle `int_ptr_value`, a cl_kernel as an integer.
+
+        If a `Program` that exists built its program, the result is a `Kernel`; otherwise, it is pyopencl's.
+        """
         kernel = cl.Kernel.from_int_ptr(int_ptr_value, retain)
         program = BUILT.get(kernel.get_info(cl.kernel_info.PROGRAM).int_ptr)
         if program is not None:
@@ -75,24 +80,30 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         devices = ", ".join(f"{b.device.label} ({b.route})" for b in self._builds.values())
         return f"<coopmat Kernel {self._info.name}({parameters}) for {devices}>"
 
-    # --- what matrices add
+    # --- additions to pyopencl's class
 
     @property
     def matrix_route(self) -> str:
-        """ "native", or the lowering that its matrices have on the (first) device: "one", "lanes", "scratch"."""
+        """The route of the kernel's matrices on the first device: "native", or a lowering such as "one" or "lanes"."""
         return str(self._first.route)
 
     def sub_group_size(self, device: Any = None) -> int:
-        """The size of its subgroups on a device of the program's, in work-items; of the first, where none is given."""
+        """Return the size of the kernel's subgroups on a device of the program, in work-items.
+
+        Without a device, return the size on the first device.
+        """
         return self._rules_of(device).sub_group_size
 
     def local_size_for_sub_groups(self, count: int, device: Any = None) -> tuple[int]:
-        """A local size that makes `count` subgroups in each work-group."""
+        """Return a local size that makes `count` subgroups in each work-group.
+
+        Raises ValueError if `count` is less than 1.
+        """
         if count < 1:
             raise ValueError(f"a work-group has at least one subgroup, not {count}")
         return (count * self.sub_group_size(device),)
 
-    # --- what pyopencl has, checked
+    # --- pyopencl's methods, with checks
 
     def __call__(
         self,
@@ -129,7 +140,10 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             super().set_arg(index, fitted_one(self._info, index, value))
 
     def set_arg_types(self, arg_types: Sequence[Any]) -> None:
-        """Set the arguments' types as pyopencl does: an argument with a type here takes numbers of any type."""
+        """Set the types of the arguments, as pyopencl does.
+
+        An argument with such a type may be a number of any numpy type.
+        """
         types = tuple(arg_types)
         super().set_arg_types(types)
         self._types = types
@@ -137,7 +151,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
     set_scalar_arg_dtypes = set_arg_types
 
     def clone(self) -> Kernel:
-        """Return a copy of the kernel with the arguments that are set."""
+        """Return a copy of the kernel with the same arguments set."""
         copy = super().clone()
         copy.__class__ = Kernel
         copy._set_up(self._program, tuple(self._builds.values()), self._info.name)
@@ -146,7 +160,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         return copy  # type: ignore[no-any-return]
 
     def get_arg_info(self, index: int, param_name: Any) -> Any:
-        """Answer from the source: drivers do not know the arguments of SPIR-V or binary programs."""
+        """Answer from the source, because drivers do not know the arguments of SPIR-V or binary programs."""
         names = cl.kernel_arg_info
         if not 0 <= index < len(self._info.parameters):
             return super().get_arg_info(index, param_name)
@@ -161,8 +175,12 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         return answers[param_name] if param_name in answers else super().get_arg_info(index, param_name)
 
     def get_sub_group_info(self, device: Any, param: int, input_value: Any = None) -> Any:
-        """Answer for the route's subgroups: those of one work-item on `one`, those made of work-items on `scratch`,
-        otherwise the device's. A local size for subgroups has three dimensions, zeros where none makes so many."""
+        """Answer for the subgroups of the kernel's route.
+
+        On `one`, a subgroup is one work-item; on `scratch`, it consists of several work-items. On other routes,
+        subgroups are the device's. A local size for a number of subgroups has three dimensions, which are 0 if the
+        number is not possible.
+        """
         build = self._builds.get(device.int_ptr, self._first)
         of_route = emulated(build.route, build.kernels[self._info.name].sub_group_size)
         tell = answer(param, of_route)
@@ -179,15 +197,15 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         )
 
     def _fitted(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Return the arguments, converted for pyopencl. Raises Misfit."""
         types = self._types or ()
         if any(t is not None and not _is_number(t) for t in types):
-            return arguments  # of types that only pyopencl knows, such as its arrays, which may be two arguments each
+            return arguments  # pyopencl's own types, such as VectorArg, may expand to two arguments
         return fitted(self._info, arguments, [t is not None for t in types])
 
     @contextmanager
     def _errors(self, at: str = "", device: Any = None) -> Iterator[None]:
-        """Raise pyopencl's errors again with the kernel and the sizes that they concern, and ArgumentError for a
-        misfit."""
+        """Raise a Misfit as an ArgumentError, and pyopencl's errors with the kernel and `at` in their text."""
         try:
             yield
         except Misfit as misfit:
@@ -196,6 +214,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
             raise self._named(error, at, device) from error
 
     def _whole(self, which: str, sizes: Sequence[int], least: int) -> tuple[int, ...]:
+        """Return sizes as one to three integers from `least`. Raises LaunchError for any other sizes."""
         try:
             result = tuple(map(operator.index, sizes))
         except TypeError:
@@ -208,6 +227,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
     def _local_size(
         self, device: Any, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
     ) -> tuple[int, ...] | None:
+        """Return the checked local size of a launch, from the cache if possible. Raises LaunchError."""
         key = (device.int_ptr, global_size, local_size)
         if key not in self._sizes:
             if len(self._sizes) >= _MOST_SIZES:
@@ -221,6 +241,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         return self._sizes[key]
 
     def _rules_of(self, device: Any) -> LaunchRules:
+        """Return the launch rules on a device, or on the first device if `device` is None."""
         device_build = self._first if device is None else self._builds.get(device.int_ptr, self._first)
         pointer = device_build.device.handle.int_ptr
         if pointer not in self._rules:
@@ -228,7 +249,10 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         return self._rules[pointer]
 
     def _named(self, error: Exception, at: str = "", device: Any = None) -> Exception:
-        """The error of pyopencl's again, with what it is about."""
+        """Return pyopencl's error with the kernel and `at` in its text, and a hint if the device has a limit.
+
+        An error that concerns an argument becomes an ArgumentError.
+        """
         message = str(error)
         number = re.search(r"arg#(\d+)", message)
         if number and int(number[1]) <= len(self._info.parameters):
@@ -243,13 +267,16 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
 
 def _is_number(arg_type: Any) -> bool:
-    """Arguments of pyopencl's own, such as VectorArg, have a dtype too."""
+    """Return whether an argument type is that of a number.
+
+    Types of pyopencl, such as VectorArg, have a dtype too.
+    """
     return isinstance(arg_type, (type, str, np.dtype)) and np.dtype(arg_type).kind in "iufb"
 
 
 def _group_hint(kernel: Kernel, device: Any) -> str:
     most = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, device)
-    return f"with this kernel the device takes work-groups of up to {most} work-items, and a whole number of them"
+    return f"its work-groups have up to {most} work-items on this device, and must divide the global size"
 
 
 def _item_hint(kernel: Kernel, device: Any) -> str:
@@ -259,12 +286,12 @@ def _item_hint(kernel: Kernel, device: Any) -> str:
 def _memory_hint(kernel: Kernel, device: Any) -> str:
     local = kernel.get_work_group_info(cl.kernel_work_group_info.LOCAL_MEM_SIZE, device)
     return (
-        f"it needs {local} of {device.local_mem_size} bytes of local memory; the device has "
+        f"the kernel needs {local} of {device.local_mem_size} bytes of local memory; the device has "
         f"{device.global_mem_size} bytes of memory, and buffers of up to {device.max_mem_alloc_size}"
     )
 
 
-# What an error of a launch is about.
+# Status of a launch -> function that describes the device's limit.
 _HINTS: dict[int, Callable[[Kernel, Any], str]] = {
     cl.status_code.INVALID_WORK_GROUP_SIZE: _group_hint,
     cl.status_code.INVALID_WORK_ITEM_SIZE: _item_hint,

@@ -1,6 +1,6 @@
-"""`coopmat.Program`: pyopencl's Program, for sources with matrices too.
+"""`coopmat.Program`: pyopencl's Program, extended by sources with matrices.
 
-Importing this module imports pyopencl, with the devices of this Python environment in view (`coopmat.devices`).
+Importing this module imports pyopencl, and makes the devices of this Python environment visible (`coopmat.devices`).
 """
 
 from __future__ import annotations
@@ -47,15 +47,17 @@ prepare()
 
 
 class ProgramWarning(CompilerWarning, cl.CompilerWarning):  # type: ignore[misc]
-    """The warnings and remarks of a build; str() is their text."""
+    """A Python warning that carries the warnings and remarks of a build; str() is their text."""
 
 
 class Program(cl.Program):  # type: ignore[misc]
-    """A drop-in for pyopencl.Program: the same arguments, attributes and errors.
+    """A drop-in for pyopencl.Program, with the same arguments, attributes and errors.
 
-    A source with cooperative matrices is compiled here, for each device by its route (`coopmat devices`), and kept in
-    the cache; its kernels are `Kernel`s. Every other program goes to pyopencl as it is. The source may be a path
-    (pathlib.Path) of a file, beside which includes are looked for; `.spv` is SPIR-V, for pyopencl.
+    A source with cooperative matrices is compiled for each device by its route (`coopmat devices`), and cached. Its
+    kernels are `Kernel`s. Any other program is passed to pyopencl without changes.
+
+    The source may be the path (pathlib.Path) of a file. Includes are searched beside the file first. A file that ends
+    in `.spv` is SPIR-V, for pyopencl.
     """
 
     def __init__(self, context: Any, source: Any = None, binaries: Any = None) -> None:
@@ -77,8 +79,10 @@ class Program(cl.Program):  # type: ignore[misc]
 
     @classmethod
     def from_int_ptr(cls, int_ptr_value: int, retain: bool = True) -> Program:
-        """The program of this class behind a cl_program, as a number. One that was built here keeps what is known of
-        its kernels, as long as that program is there."""
+        """Return a program with the handle `int_ptr_value`, a cl_program as an integer.
+
+        If a `Program` that exists built the cl_program, the result gets its kernels and source.
+        """
         program = cls.__new__(cls)
         Program.__init__(program, cl._cl._Program.from_int_ptr(int_ptr_value, retain))
         original = BUILT.get(int_ptr_value)
@@ -93,8 +97,11 @@ class Program(cl.Program):  # type: ignore[misc]
         devices: Sequence[Any] | None = None,
         cache_dir: str | None = None,
     ) -> Program:
-        """Build the program, perhaps again. The options are those of OpenCL and of `coopmat compile`. Raise
-        ProgramCompileError for the source or the options, ProgramBuildError where a device refuses the result."""
+        """Build the program for `devices`, and return the program; it may be built again.
+
+        The options are those of OpenCL and of `coopmat compile`. Raises ProgramCompileError if the source or an option
+        is wrong, and ProgramBuildError if a device rejects the compiled code.
+        """
         options = kept(options)
         source = matrix_source(self, options)
         if source is not None:
@@ -106,7 +113,7 @@ class Program(cl.Program):  # type: ignore[misc]
         if self.__dict__.get("_built") is not None:
             self._prg, self._built = None, None
         forget_object(self)
-        text = self.__dict__.get("_source")  # None of SPIR-V
+        text = self.__dict__.get("_source")  # None for SPIR-V
         if self._path is not None and text is not None and includes(_text(text)):
             options = _with_directory(options, self._path.parent)
         super().build(options, devices, cache_dir)
@@ -115,7 +122,10 @@ class Program(cl.Program):  # type: ignore[misc]
     def compile(
         self, options: Any = None, devices: Sequence[Any] | None = None, headers: Sequence[Any] | None = None
     ) -> Program:
-        """Compile the program to an object for `link_program`; the options are those of build()."""
+        """Compile the program to an object for `link_program`, and return the program.
+
+        The options are those of build(). `headers` are pairs of a name and a program. Raises the errors of build().
+        """
         options = kept(options)
         source = object_source(self, options, headers)
         if source is not None:
@@ -133,7 +143,10 @@ class Program(cl.Program):  # type: ignore[misc]
         return _text(self._source) if is_ours else super().source
 
     def get_build_info(self, device: Any, param_name: Any) -> Any:
-        """The options are those that build() was called with, the log begins with this compiler's warnings."""
+        """Answer as pyopencl does, with the options of build() and the warnings of this compiler.
+
+        The warnings precede the driver's log.
+        """
         result = super().get_build_info(device, param_name)
         if self.__dict__.get("_built") is None:
             return result
@@ -163,19 +176,19 @@ class Program(cl.Program):  # type: ignore[misc]
         raise AttributeError(f"'{name}' is no kernel of this program, which has: {', '.join(built.devices[0].kernels)}")
 
     def _kernel(self, name: str) -> Kernel:
-        """A new one each time, as with pyopencl: two of a name have arguments of their own."""
+        """Return a new kernel on each call, as pyopencl does: each object has its own arguments."""
         return Kernel(self, self._built, name)
 
 
 def source_of(program: Any) -> str | None:
-    """The text that a program of pyopencl's is made from; None where it is made from something else."""
-    fields = program.__dict__  # attributes that are not there are looked for among the kernels
+    """Return the text from which a pyopencl program was created; None if it was created from something else."""
+    fields = program.__dict__  # pyopencl would search for a missing attribute among the kernels
     source = fields.get("_source")
     return None if source is None or fields.get("_context") is None else _text(source)
 
 
 def matrix_source(program: Any, options: str | Sequence[str] | None) -> str | None:
-    """The text of a program of pyopencl's that is about matrices; None for any other."""
+    """Return the text of a pyopencl program that uses matrices, also in its includes; None for any other."""
     text = source_of(program)
     if text is None:
         return None
@@ -185,8 +198,11 @@ def matrix_source(program: Any, options: str | Sequence[str] | None) -> str | No
 def object_source(
     program: Any, options: str | Sequence[str] | None, headers: Sequence[tuple[str, Any]] | None
 ) -> str | None:
-    """The text of a program that has matrices, also in a header, or the extension's name: a kernel without matrices may
-    call functions that have them. None for any other program."""
+    """Return the text of a program that this package compiles to an object; None for any other program.
+
+    The text or a header uses matrices or names the extension: a kernel without matrices may call functions that use
+    them.
+    """
     text = source_of(program)
     texts = (text or "", *(source_of(header) or "" for _, header in headers or ()))
     is_ours = any(COOPERATIVE_MATRIX in item or has_matrices(item, list) for item in texts)
@@ -195,7 +211,10 @@ def object_source(
 
 @contextmanager
 def _errors(words: Sequence[str]) -> Iterator[None]:
-    """Raise the compiler's and the driver's errors as those of pyopencl."""
+    """Raise the compiler's and the driver's errors as errors that are pyopencl's too.
+
+    `words` are the build options, for the text.
+    """
     try:
         yield
     except CompileError as error:
@@ -214,7 +233,11 @@ def compile_matrices(
     devices: Sequence[Any] | None,
     headers: Sequence[tuple[str, Any]] | None,
 ) -> None:
-    """Make `program`, a pyopencl.Program made from `source`, an object."""
+    """Compile `source` for `devices`, and make the object the result of `program`.
+
+    `program` is a pyopencl.Program with this source. Warnings are issued. Raises ProgramCompileError,
+    ProgramBuildError.
+    """
     context = program._context
     words = _all_options(context, options)
     texts = [(name, (source_of(header) or "").encode()) for name, header in headers or ()]
@@ -225,7 +248,7 @@ def compile_matrices(
 
 
 def forget_object(program: Any) -> None:
-    """Forget that the program was an object with matrices."""
+    """Remove the object that `compile_matrices` stored in the program, if any."""
     if program.__dict__.pop("_objects", None) is not None:
         program._prg = None
 
@@ -236,7 +259,11 @@ def link_program(
     options: str | Sequence[str] | None = None,
     devices: Sequence[Any] | None = None,
 ) -> Any:
-    """Link objects, as pyopencl.link_program does. The kernels of a program that has matrices are `Kernel`s."""
+    """Link objects, as pyopencl.link_program does.
+
+    If an object has matrices, the result is a `Program`, whose kernels from such objects are `Kernel`s. Raises
+    ProgramCompileError if a kernel does not run in the subgroups of a function that it may call.
+    """
     options = kept(options)
     result = _link(context, programs, options, devices)
     known = [program.__dict__.get("_objects") for program in programs]
@@ -247,7 +274,7 @@ def link_program(
         others += program.__dict__.get("_others", ()) if objects is not None else [source_of(program)]
     try:
         kernels = [name for name in result.kernel_names.split(";") if name]
-    except cl.Error:  # a library has none
+    except cl.Error:  # a linked library has no kernels
         kernels = []
     with _errors(()):
         builds = linking.linked((objects for objects in known if objects is not None), others, kernels)
@@ -265,7 +292,11 @@ _link = cl.link_program
 def build_matrices(
     program: Any, source: str, options: str | Sequence[str] | None, devices: Sequence[Any] | None
 ) -> None:
-    """Makes `program`, a pyopencl.Program made from `source`, a built `Program`."""
+    """Build `source` for `devices`, and turn `program` into a built `Program`.
+
+    `program` is a pyopencl.Program with this source. Warnings are issued. Raises ProgramCompileError,
+    ProgramBuildError.
+    """
     context = program._context
     words = _all_options(context, options)
     with _errors(words):
@@ -281,6 +312,7 @@ def build_matrices(
 
 
 def _tell(built: Built) -> None:
+    """Issue the warnings of a build as a ProgramWarning."""
     texts = dict.fromkeys(b.warnings for b in built.devices if b.warnings)
     if texts:
         warn("\n".join(text.rstrip() for text in texts), ProgramWarning)
@@ -290,7 +322,11 @@ _classes: dict[type, type] = {cl.Program: Program}
 
 
 def _class_with_matrices(kind: type) -> type:
-    """`kind` is pyopencl.Program, or a class that a user has made of it or of ours."""
+    """Return the class for a built program whose class was `kind`.
+
+    A subclass of `Program` is returned unchanged. For a user's subclass of pyopencl.Program, the result also inherits
+    from `Program`.
+    """
     if issubclass(kind, Program):
         return kind
     if kind not in _classes:
@@ -299,18 +335,21 @@ def _class_with_matrices(kind: type) -> type:
 
 
 def kept(options: Any) -> Any:
-    """Options that can be looked at more than once."""
+    """Return build options as a value that can be read more than once."""
     return options if options is None or isinstance(options, (str, Sequence)) else list(options)
 
 
 def _name(program: Any) -> str:
-    """Return the name of the source's file."""
+    """Return the name of the source's file, or `UNNAMED`."""
     path = program.__dict__.get("_path")
     return UNNAMED if path is None else str(path)
 
 
 def _with_directory(options: str | Sequence[str] | None, directory: Path) -> list[str]:
-    """Build options by which a driver looks for includes there, too; quoted as pyopencl does it."""
+    """Return the build options with `directory` as a further include directory.
+
+    The path is quoted as pyopencl does.
+    """
     words = shlex.split(options) if isinstance(options, str) else list(options or ())
     return [*words, "-I", f'"{directory}"' if " " in str(directory) else str(directory)]
 
@@ -320,7 +359,10 @@ def _text(source: str | bytes) -> str:
 
 
 def _all_options(context: Any, options: str | Sequence[str] | None) -> list[str]:
-    """Return the options with those that pyopencl adds by itself, and those of PYOPENCL_BUILD_OPTIONS."""
+    """Return the build options, with those that pyopencl adds and those of PYOPENCL_BUILD_OPTIONS.
+
+    Raises ProgramCompileError if quotes are not balanced.
+    """
     data, _ = cl.Program._process_build_options(context, options)
     try:
         return shlex.split(data.decode())

@@ -17,7 +17,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def value_of(piece: Piece, names: Mapping[str, Any]) -> Any:
-    """The value of a header expression. Raises CompileError at the part that is wrong."""
+    """Return the value of a header expression over `names`.
+
+    Raises CompileError at the part of the expression that is wrong.
+    """
     try:
         return evaluate(piece.text, names)
     except EvaluationError as error:
@@ -25,18 +28,25 @@ def value_of(piece: Piece, names: Mapping[str, Any]) -> Any:
 
 
 def integer_of(piece: Piece, names: Mapping[str, Any]) -> int:
-    """A header expression that must come out whole (`N/16` may be written for it)."""
+    """Return the value of a header expression, which must be a whole number.
+
+    A float such as the value of `N/16` is accepted if it is whole. Raises CompileError otherwise.
+    """
     return _whole(value_of(piece, names), piece)
 
 
 def _whole(value: Any, piece: Piece) -> int:
+    """Return a whole number as an int. Raises CompileError for any other value."""
     if isinstance(value, (int, float, np.integer, np.floating)) and float(value).is_integer():
         return int(value)
     raise header_error(f"this is {value}, not a whole number", piece)
 
 
 def sizes_of(piece: Piece, names: Mapping[str, Any], what: str) -> tuple[int, ...]:
-    """One to three positive work sizes."""
+    """Return the value of a header expression: one to three positive work sizes.
+
+    `what` names the sizes in messages. Raises CompileError for any other value.
+    """
     value = value_of(piece, names)
     sizes = tuple(_whole(item, piece) for item in (value if isinstance(value, tuple) else (value,)))
     if not 1 <= len(sizes) <= 3:
@@ -47,7 +57,10 @@ def sizes_of(piece: Piece, names: Mapping[str, Any], what: str) -> tuple[int, ..
 
 
 def shape_of(piece: Piece, names: Mapping[str, Any]) -> tuple[int, ...]:
-    """An array's extents: positive, and small enough to be meant."""
+    """Return the value of a header expression: the positive extents of an array.
+
+    Raises CompileError for any other value, and for more than `MAX_ELEMENTS` elements.
+    """
     value = value_of(piece, names)
     shape = tuple(_whole(item, piece) for item in (value if isinstance(value, tuple) else (value,)))
     if not shape or min(shape) < 1:
@@ -59,7 +72,11 @@ def shape_of(piece: Piece, names: Mapping[str, Any]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A way to fill an array: how many numbers it takes, and what it makes of a generator and a shape."""
+    """A way to fill an array.
+
+    arity: the number of values that the fill takes.
+    make: a function of a random generator, a shape and these values that returns the array.
+    """
 
     arity: int
     make: Callable[..., Any]
@@ -73,13 +90,14 @@ FILLS: dict[str, Fill] = {
     "uniform": Fill(2, lambda rng, shape, low, high: rng.uniform(low, high, shape)),
     "integers": Fill(2, lambda rng, shape, low, high: rng.integers(int(low), int(high), shape)),
 }
-"""`range` counts from 0 in row-major order; `uniform` and `integers` take [low, high)."""
+"""Name -> fill. `range` counts from 0 in row-major order; `uniform` and `integers` draw from [low, high)."""
 
 
 def make_array(argument: Argument, names: Mapping[str, Any]) -> Array:
-    """The array of an argument that has a shape and a fill.
+    """Return the array of an argument that has a shape and a fill.
 
-    Random data depends on the argument's name only, so that it is the same in every run on every route.
+    Random data depends only on the argument's name, so that it is equal in all runs on all routes. Raises CompileError
+    if the shape or the fill is wrong.
     """
     assert argument.shape is not None and argument.fill is not None
     shape = shape_of(argument.shape, names)
@@ -93,6 +111,7 @@ def make_array(argument: Argument, names: Mapping[str, Any]) -> Array:
 
 
 def _fill(piece: Piece, names: Mapping[str, Any]) -> tuple[Fill, list[Any]]:
+    """Return the fill that an expression names, and its values. Raises CompileError."""
     try:
         tree = parse(piece.text)
     except EvaluationError as error:
@@ -106,12 +125,15 @@ def _fill(piece: Piece, names: Mapping[str, Any]) -> tuple[Fill, list[Any]]:
         raise header_error(f"this fill takes {fill.arity} numbers, not {len(nodes)}", piece)
     values = [value_of(piece.part(node.col_offset, node.end_col_offset), names) for node in nodes]
     if not all(isinstance(value, (int, float, np.number)) for value in values):
-        raise header_error("a fill takes numbers", piece)
+        raise header_error("the values of a fill must be numbers", piece)
     return fill, values
 
 
 def make_scalar(argument: Argument, names: Mapping[str, Any]) -> Any:
-    """The numpy scalar of an argument without a shape; an integer that does not fit its type is an error."""
+    """Return the numpy scalar of an argument without a shape.
+
+    Raises CompileError if the value is no number, or is an integer that its type cannot hold.
+    """
     assert argument.fill is not None
     value = value_of(argument.fill, names)
     dtype = TYPES[argument.type]

@@ -1,4 +1,4 @@
-"""A source built for the devices of a context: each by its own route, from the cache where it was built before."""
+"""The build of a source for the devices of a context: each device by its route, with binaries from the cache."""
 
 from __future__ import annotations
 
@@ -26,18 +26,25 @@ from .launch import compile_resolved, resolve_options
 
 logger = logging.getLogger("coopmat.build")
 
-# What a text that this compiler is needed for has in it.
+# Matches the names of a source that needs this compiler.
 _MATRIX = re.compile(r"\bcoop_mat|\bcoop_matmul_add\b|\b(?:__)?matrix_type(?:__)?\s*\(|\b__builtin_matrix_")
 _INCLUDE = re.compile(r"#\s*include|%:\s*include")
 _INCLUDED = re.compile(r"(?:#|%:)\s*include\s*[\"<]([^\">\n]+)[\">]")
-# Comments, and literals in which a comment does not begin.
+# Matches comments, and literals, in which no comment begins.
 _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class DeviceBuild:
-    """The build for one device: `route` is "native" or the name of a lowering. `functions` are those that kernels of
-    other programs may call and that need certain subgroups."""
+    """The build of a source for one device.
+
+    device: the device.
+    route: "native" or the name of a lowering.
+    kernels: name -> description of the kernel.
+    warnings: the rendered warnings of the compiler.
+    functions: name -> description of a function that kernels of other programs may call, and that needs certain
+        subgroups.
+    """
 
     device: DeviceInfo
     route: str
@@ -48,7 +55,12 @@ class DeviceBuild:
 
 @dataclass(frozen=True)
 class Built:
-    """`program` is pyopencl's, built; `devices` in its order. `is_linked`: it has kernels of other programs, too."""
+    """A built program.
+
+    program: pyopencl's built program.
+    devices: the builds for its devices, in the order of the program.
+    is_linked: whether the program also has kernels of other programs.
+    """
 
     program: Any
     devices: tuple[DeviceBuild, ...]
@@ -56,14 +68,15 @@ class Built:
 
 
 UNNAMED = "<program source>"
-"""What a source is called that is no file's."""
+"""The name of a source that is not from a file."""
 
 
 def has_matrices(source: str, options: Callable[[], Sequence[str]], name: str = UNNAMED) -> bool:
-    """Return whether the text, with what it includes, uses matrices; `options` are called only if the text does not
-    name matrices itself.
+    """Return whether a source, or a file that the source includes, uses matrices.
 
-    `name` is the file's, beside which includes are looked for first. Files that cannot be read are left to others.
+    `options` returns the build options, and is called only if the source itself does not name matrices. `name` is the
+    file of the source, beside which includes are searched first. If an option is wrong or a file cannot be read, return
+    False: pyopencl then reports the fault.
     """
     if _has_words(source):
         return True
@@ -82,17 +95,20 @@ def has_matrices(source: str, options: Callable[[], Sequence[str]], name: str = 
 
 
 def includes(source: str) -> bool:
-    """Return whether the text may include anything."""
+    """Return whether the text may contain an include directive."""
     return _INCLUDE.search(source) is not None
 
 
 def _may_have_words(text: str, directories: Sequence[str], visited: set[Path]) -> bool:
-    """Return whether a text, or any that it might include, names matrices: a quick answer, and right where it is no."""
+    """Return whether a text, or a file that the text may include, may name matrices.
+
+    This is a quick test: only the answer False is certain. `visited` are the files that were already searched.
+    """
     if _MATRIX.search(text):
         return True
     names = _INCLUDED.findall(text)
     if len(names) != len(_INCLUDE.findall(text)):
-        return True  # names that macros make
+        return True  # a macro may expand to a file name
     for path in (Path(directory) / name for name in names for directory in directories):
         if path not in visited and path.is_file():
             visited.add(path)
@@ -103,12 +119,15 @@ def _may_have_words(text: str, directories: Sequence[str], visited: set[Path]) -
 
 
 def _has_words(text: str) -> bool:
-    """Return whether a text names matrices outside of comments and strings."""
+    """Return whether a text names matrices outside of comments and literals."""
     return _MATRIX.search(text) is not None and _MATRIX.search(_NO_CODE.sub(" ", text)) is not None
 
 
 def split_options(options: str | Sequence[str] | None) -> tuple[CompileOptions, list[str]]:
-    """Build options, and those of them that only the device can know. Raises UsageError."""
+    """Parse build options, and return them with the options that only the device's compiler may know.
+
+    Raises UsageError.
+    """
     words = shlex.split(options) if isinstance(options, str) else [word for o in options or () for word in o.split()]
     for_device: list[str] = []
     return CompileOptions.from_arguments(["--matrices", "auto", *words], for_device), for_device
@@ -122,9 +141,9 @@ def build(
     cache: Cache | None = None,
     name: str = UNNAMED,
 ) -> Built:
-    """Builds `source`, of the file `name`, for the pyopencl devices `handles` of a context.
+    """Build `source`, of the file `name`, for the pyopencl devices `handles` of a context.
 
-    Raises CompileError for the source, UsageError for options, DriverError where a driver refuses the result.
+    Raises CompileError for the source, UsageError for options, DriverError if a driver rejects the compiled code.
     """
     cache = Cache.of_environment() if cache is None else cache
     parsed, for_device = split_options(options)
@@ -137,14 +156,15 @@ def build(
         try:
             return Built(_from_binaries(context, jobs, for_device), builds)
         except opencl().Error as error:
-            # A driver may refuse what it gave out itself before; then everything is built anew.
+            # A driver may reject a binary that it returned earlier. All devices are then built again, without cache.
             if anew:
                 raise
-            logger.warning("the device's code was refused, and is built again: %s", error)
+            logger.warning("the driver rejected its own binary, and the program is built again: %s", error)
     raise AssertionError("built anew or not")
 
 
 def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -> Any:
+    """Return pyopencl's program for several devices, built from the binaries of the jobs."""
     cl = opencl()
     program = cl._cl._Program(context, [job.device.handle for job in jobs], [job.binary for job in jobs])
     return quietly(program, options, [job.device.handle for job in jobs])
@@ -153,8 +173,11 @@ def _from_binaries(context: Any, jobs: Sequence[_Job], options: Sequence[str]) -
 def cache_key(
     device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str], name: str = UNNAMED
 ) -> str:
-    """Return the key of the device's code for a source, with the options as they are for that device. The name is part
-    of it, since includes are found beside the file, and warnings name it."""
+    """Return the cache key of the device's binary for a source.
+
+    `options` are resolved for the device. The key includes the name of the file, because includes are found beside the
+    file and warnings contain the name.
+    """
     return key_of(
         {
             "kind": "device code",
@@ -171,7 +194,11 @@ def cache_key(
 
 @dataclass(eq=False)
 class _Job:
-    """One device's build. `binary` is the device's code; `program` is there where it was built just now."""
+    """The build of a source for one device.
+
+    binary: the device's binary.
+    program: pyopencl's program, if the source was just built; None if the binary is from the cache.
+    """
 
     context: Any
     device: DeviceInfo
@@ -184,6 +211,7 @@ class _Job:
     binary: bytes = b""
 
     def run(self, anew: bool) -> DeviceBuild:
+        """Build for the device, or take the build from the cache unless `anew`, and return the build."""
         self.program = None
         key = cache_key(self.device, self.source, self.options, self.for_device, self.name)
         if anew:
@@ -195,8 +223,10 @@ class _Job:
         return self._described(entry)
 
     def _described(self, entry: Entry) -> DeviceBuild:
-        """Return the build that an entry describes. Raise LookupError, TypeError or AttributeError for facts of another
-        form."""
+        """Return the build that a cache entry describes.
+
+        Raises LookupError, TypeError or AttributeError if the facts of the entry have another form.
+        """
         facts = entry.facts
         kernels = {name: kernel_info(fields) for name, fields in facts["kernels"].items()}
         if not isinstance(facts["route"], str) or not isinstance(facts["warnings"], str):
@@ -204,6 +234,7 @@ class _Job:
         return DeviceBuild(self.device, facts["route"], kernels, facts["warnings"])
 
     def _build(self) -> Entry:
+        """Build for the device, and return the entry for the cache."""
         driver.prepare(self.device)
         module = compile_resolved(self.source, self.options, self.device, name=self.name)
         context = opencl().Context([self.device.handle]) if len(self.context.devices) > 1 else self.context
@@ -219,7 +250,7 @@ class _Job:
 
 
 def kernel_info(fields: dict[str, Any]) -> KernelInfo:
-    """Return the description whose `dataclasses.asdict` went through JSON."""
+    """Return the KernelInfo whose `dataclasses.asdict` was converted to JSON and back."""
     parameters = tuple(KernelParameter(**parameter) for parameter in fields["parameters"])
     size = fields["reqd_work_group_size"]
     return KernelInfo(**{**fields, "parameters": parameters, "reqd_work_group_size": tuple(size) if size else None})

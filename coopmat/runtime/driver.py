@@ -1,4 +1,4 @@
-"""A compiled module at a driver: handed over in the form that the device takes, built, or refused."""
+"""Compiled modules at a driver: passed on in the form that the device accepts, and built or rejected."""
 
 from __future__ import annotations
 
@@ -29,11 +29,15 @@ _SPIRV = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 
 
 class DriverError(Exception):
-    """A driver refused what it was given: `error` is pyopencl's, with the driver's log in its text; `code` SPIR-V or
-    OpenCL C; `options` what it was built with.
+    """An exception that reports code that a driver rejected.
 
-    `diagnostics` are what the log says of the user's source, `sources` its text: where the driver was given OpenCL C.
-    `device_failure` is why the device builds nothing at all (`coopmat.devices.health`), None where it does.
+    device: the device.
+    error: pyopencl's exception, with the driver's log in its text.
+    code: the rejected SPIR-V or OpenCL C.
+    options: the build options.
+    diagnostics: the log's messages about the user's source, if the driver got OpenCL C.
+    sources: the texts of that source.
+    device_failure: why the device cannot build even an empty kernel (`coopmat.devices.health`); None if it can.
     """
 
     def __init__(
@@ -47,18 +51,21 @@ class DriverError(Exception):
     ) -> None:
         super().__init__(str(error))
         self.device, self.error, self.code, self.options = device, error, code, options
-        # Asked only now, so that what can be built is built without asking.
+        # Checked only after a failure, so that a successful build does not need the check.
         self.device_failure = health.build_failure(device)
-        # What such a device says is not about the source.
+        # The log of a device that can build nothing does not concern the source.
         self.diagnostics, self.sources = diagnostics if self.device_failure is None else (), sources
 
     def keep(self) -> str:
-        """Write the code to a file, as `keep` does."""
+        """Write the code to a file, as the function `keep` does."""
         return keep(self.code)
 
 
 def keep(code: bytes) -> str:
-    """Write code to a file, where the newest of such are kept. Return its path, or why it has none."""
+    """Write rejected code to a file, and return the path, or a text that says why the code was not written.
+
+    Only the newest of these files are kept.
+    """
     try:
         return str(places.keep_refused(code, ".spv" if code[:4] in _SPIRV else ".cl"))
     except OSError as error:
@@ -66,14 +73,16 @@ def keep(code: bytes) -> str:
 
 
 def require_route(module: Module, device: DeviceInfo) -> None:
-    """Raise CompileError where the device is known not to take such code: a driver's own message would not help the
-    user."""
+    """Raise CompileError if the device is known not to accept such code.
+
+    The driver's own message would not help the user.
+    """
     if module.code == "c":
         return
     if not device.takes_spirv:
         raise launch_error(f"{device.label} takes no SPIR-V; use --code c", "no-route")
     if module.matrices != "native" or COOPERATIVE_MATRIX in device.extensions or module.options.variants:
-        # What a device was found to do is checked when the source is compiled for it.
+        # The compiler has checked the source against the multiply-adds that the device lists or proved to compute.
         return
     names = [kernel.name for kernel in module.kernels.values() if kernel.uses_matrices]
     if names:
@@ -82,7 +91,10 @@ def require_route(module: Module, device: DeviceInfo) -> None:
 
 
 def spirv_for(module: Module, device: DeviceInfo) -> bytes:
-    """Return the module's SPIR-V as the device takes it."""
+    """Return the module's SPIR-V in the form that the device executes correctly.
+
+    If the device mistakes subgroup barriers, they are replaced by calls of the builtin function.
+    """
     if not mistakes_sub_group_barriers(device):
         return module.spirv
     from coopmat.faults import call_barrier_builtin
@@ -91,20 +103,24 @@ def spirv_for(module: Module, device: DeviceInfo) -> bytes:
 
 
 def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[Part, ...]:
-    """Return the parts of which a driver makes the module's program."""
+    """Return the parts from which a driver builds the module's program.
+
+    There is one part, or SPIR-V and the OpenCL C library with which it is linked.
+    """
     own = " ".join([*module.device_options, *options])
     if module.code == "c":
         return (("c", module.opencl_c.encode(), own),)
     if module.options.code != LINKED:
         return (("spirv", spirv_for(module, device), own),)
-    # SPIR-V together with the C that it calls functions of. A processor without AMX has no code for what nobody calls,
-    # either.
+    # SPIR-V, and the OpenCL C whose functions it calls. Without AMX, functions for tiles cannot be compiled, even if
+    # nothing calls them, so they are left out.
     words = "-cl-std=CL3.0 -w" + ("" if b"cm_tile_load" in module.spirv else " -DCM_NO_TILES")
     code, library = spirv_for(module, device), exported(prelude(module.matrices)[0]).encode()
     return ("spirv", code, " ".join(module.device_options)), ("c", library, words)
 
 
 def _built(context: Any, parts: Sequence[Part], device: DeviceInfo, options: str) -> Any:
+    """Build a program from its parts in this process, and return pyopencl's program."""
     native, devices = opencl()._cl, [device.handle]
     made = [
         native._create_program_with_il(context, code) if form == "spirv" else native._Program(context, code)
@@ -120,8 +136,10 @@ def _built(context: Any, parts: Sequence[Part], device: DeviceInfo, options: str
 
 
 def compile_object(context: Any, module: Module, device: DeviceInfo, options: Sequence[str]) -> Any:
-    """Return pyopencl's program of the module, compiled for one device of the context and not linked. Raises
-    DriverError."""
+    """Compile the module for one device of the context without linking, and return pyopencl's program.
+
+    Raises DriverError if the driver rejects the code, CompileError if the device does not accept the form of the code.
+    """
     require_route(module, device)
     (part,) = parts = _parts(module, device, options)
     form, code, words = part
@@ -129,7 +147,7 @@ def compile_object(context: Any, module: Module, device: DeviceInfo, options: Se
     try:
         library = driver_of(device.handle) if may_crash(device) else ""
         if library:
-            # Whether the compiler survives the program.
+            # Another process builds first, to find out whether the compiler crashes.
             guarded.first_build(device, library, parts)
         program = native._create_program_with_il(context, code) if form == "spirv" else native._Program(context, code)
         with warnings.catch_warnings():
@@ -141,13 +159,16 @@ def compile_object(context: Any, module: Module, device: DeviceInfo, options: Se
 
 
 def prepare(device: DeviceInfo) -> None:
-    """Start what a build for the device will need, while the caller does something else."""
+    """Start the process that a build for the device will need, in parallel to the caller's other work."""
     if may_crash(device):
         guarded.start(driver_of(device.handle))
 
 
 def _built_apart(context: Any, parts: Sequence[Part], device: DeviceInfo, options: str) -> Any:
-    """Return the program, if another process built it; otherwise None. Raises guarded.Crash."""
+    """Return the program from a build in another process, or None.
+
+    The result is None if the other process returns no binary, or if the driver rejects it. Raises guarded.Crash.
+    """
     library = driver_of(device.handle)
     built = guarded.first_build(device, library, parts, options) if library else None
     if built is None or not built.data:
@@ -156,12 +177,12 @@ def _built_apart(context: Any, parts: Sequence[Part], device: DeviceInfo, option
     try:
         return quietly(cl._cl._Program(context, [device.handle], [built.data]), [options], [device.handle])
     except cl.Error as error:
-        logger.info("%s refuses the code that it made itself, which is built again: %s", device.label, error)
+        logger.info("%s rejected its own binary, and the program is built again: %s", device.label, error)
         return None
 
 
 def _runs_scalar(program: Any, parts: Sequence[Part], device: DeviceInfo) -> bool:
-    """Return whether kernels of a built program do not run in the subgroups that they require."""
+    """Return whether any kernel of a built program does not run in the subgroups that it requires."""
     log = program.get_build_info(device.handle, opencl().program_build_info.LOG)
     return bool(scalar_kernels(log, required_sizes(parts)))
 
@@ -169,11 +190,11 @@ def _runs_scalar(program: Any, parts: Sequence[Part], device: DeviceInfo) -> boo
 def build(
     context: Any, module: Module, device: DeviceInfo, options: Sequence[str] = (), *, contained: bool = False
 ) -> Any:
-    """Return pyopencl's program of the module, built for one device of the context.
+    """Build the module for one device of the context, and return pyopencl's program.
 
-    `options` are for the driver, besides those that the code itself needs. `contained`: a crash of the driver may end
-    this process, so that no other process has to build the program first (`guarded`).
-    Raises DriverError; CompileError and InternalError where there is no code, or none that the device takes.
+    `options` are for the driver, besides those of the code. `contained`: a crash of the driver may end this process, so
+    that no other process builds the program first (`guarded`). Raises DriverError if the driver rejects the code.
+    Raises CompileError and InternalError if no code can be generated, or none that the device accepts.
     """
     require_route(module, device)
     parts, words = _parts(module, device, options), " ".join(options)

@@ -1,7 +1,8 @@
-"""Expressions in run headers: arithmetic, indexing and a few numpy names, walked node by node.
+"""An evaluator of the expressions in run headers: arithmetic, indexing and a few names of numpy.
 
-Nothing is ever handed to `eval`. A node, name, method or attribute that is not in a table here is an error,
-and so is a value that would be too large, so that a header cannot read files, hang or fill the memory.
+The evaluator visits each node of the syntax tree, and never calls `eval`. A node, name, method or attribute that is not
+in a table of this module is an error. So is a value that would be too large. Therefore, a header cannot read files,
+hang or fill the memory.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _ATTRIBUTES = frozenset({"T", "shape", "size", "ndim", "real"})
 _TAKE_SIZES = _words("reshape zeros ones full eye repeat tile")
 _BROADCASTING = _words("arctan2 hypot copysign maximum minimum fmax fmin where clip")
 
-# How many elements a function makes, from its arguments, for those that make more than they are given.
+# Function whose result may be larger than its arguments -> the number of elements of the result, from the arguments.
 _SIZES: dict[str, Callable[..., float]] = {
     "zeros": lambda shape, *_: _count(shape),
     "ones": lambda shape, *_: _count(shape),
@@ -87,7 +88,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 class EvaluationError(Exception):
-    """An error in an expression; `start` and `end` are character offsets into its text."""
+    """An exception that reports an error in an expression, at the character offsets `start` to `end`."""
 
     def __init__(self, message: str, start: int, end: int) -> None:
         self.message, self.start, self.end = message, start, end
@@ -95,13 +96,16 @@ class EvaluationError(Exception):
 
 
 def parse(text: str) -> ast.expr:
-    """The tree of one expression. Raises EvaluationError for bad syntax and for too long a text."""
+    """Return the syntax tree of one expression.
+
+    Raises EvaluationError for invalid syntax, for strings, and for an expression that is too long.
+    """
     if len(text) > _MAX_LENGTH:
         raise EvaluationError(f"expression is longer than {_MAX_LENGTH} characters", 0, len(text))
     if quote := re.search(r"['\"\\]", text):
-        raise EvaluationError("there are no strings in an expression", quote.start(), quote.end())
+        raise EvaluationError("strings are not allowed in an expression", quote.start(), quote.end())
     try:
-        # Only blanks may stand before the expression's first character, so offsets stay as they are.
+        # Each blank replaces one character, so that the offsets in the tree hold for `text`.
         tree = ast.parse(text.replace("\n", " ").replace("\t", " "), mode="eval").body
     except SyntaxError as error:
         at = min(max((error.offset or 1) - 1, 0), len(text))
@@ -114,9 +118,10 @@ def parse(text: str) -> ast.expr:
 
 
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression over `names` (numpy arrays and numbers), the types and numpy's names.
+    """Return the value of an expression over `names`, the types and the names of numpy.
 
-    Raises EvaluationError, with the offending part's offsets, for everything that goes wrong.
+    `names` maps names to numpy arrays and numbers. Raises EvaluationError, with the offsets of the wrong part, for
+    every fault.
     """
     tree = parse(text.lstrip())
     shift = len(text) - len(text.lstrip())
@@ -127,7 +132,7 @@ def evaluate(text: str, names: Mapping[str, Any]) -> Any:
 
 
 class _Evaluator:
-    """A method for each class of nodes that is allowed, named after it."""
+    """A visitor of syntax trees with a method `visit_NODE` for each class of nodes that is allowed."""
 
     def __init__(self, text: str, names: Mapping[str, Any]) -> None:
         self._bytes = text.encode()
@@ -135,6 +140,7 @@ class _Evaluator:
         self._depth = 0
 
     def value(self, node: ast.expr) -> Any:
+        """Return the value of a node. Raises EvaluationError."""
         handler = getattr(self, f"visit_{type(node).__name__}", None)
         if handler is None:
             raise self.error(node, f"{type(node).__name__} is not allowed in an expression")
@@ -142,21 +148,21 @@ class _Evaluator:
         if self._depth > _MAX_DEPTH:
             raise self.error(node, "expression is nested too deeply")
         try:
-            # Overflow and invalid are what a device does silently too; the check shows their results.
+            # No warnings: a device does not report overflow and invalid operations either.
             with np.errstate(all="ignore"):
                 value = handler(node)
             if isinstance(value, np.ndarray) and value.dtype == object:
-                raise self.error(node, "the elements fit no number type")
+                raise self.error(node, "the elements have no common numeric type")
             return value
         except EvaluationError:
             raise
-        except Exception as error:  # numpy raises nearly every type of exception for unfitting operands
+        except Exception as error:  # numpy raises nearly every type of exception for invalid operands
             raise self.error(node, str(error) or type(error).__name__) from None
         finally:
             self._depth -= 1
 
     def error(self, node: ast.expr, message: str) -> EvaluationError:
-        # Offsets of the tree count UTF-8 bytes, ours count characters.
+        # Offsets in the tree count UTF-8 bytes; those of EvaluationError count characters.
         start = len(self._bytes[: node.col_offset].decode(errors="replace"))
         end = len(self._bytes[: node.end_col_offset or node.col_offset + 1].decode(errors="replace"))
         return EvaluationError(message, start, max(end, start + 1))
@@ -196,6 +202,7 @@ class _Evaluator:
         return _OPERATORS[type(node.op)](left, right)
 
     def _limit_integers(self, node: ast.BinOp, left: int, right: int) -> None:
+        """Raise EvaluationError if the result of integers would have too many bits."""
         bits = {
             ast.Pow: left.bit_length() * max(right, 1),
             ast.LShift: left.bit_length() + max(right, 0),
@@ -205,13 +212,16 @@ class _Evaluator:
             raise self.error(node, f"integer of more than {_MAX_INTEGER_BITS} bits")
 
     def _limit_elements(self, node: ast.expr, count: float) -> None:
+        """Raise EvaluationError if an array would have more than `MAX_ELEMENTS` elements."""
         if not count <= MAX_ELEMENTS:
             raise self.error(node, f"array of more than {MAX_ELEMENTS} elements")
 
     def _limit_broadcast(self, node: ast.expr, *operands: Any) -> None:
+        """Raise EvaluationError if the broadcast of the operands would have too many elements."""
         self._limit_elements(node, math.prod(np.broadcast_shapes(*map(np.shape, operands))))
 
     def _limit_product(self, node: ast.expr, left: Any, right: Any) -> None:
+        """Raise EvaluationError if a matrix product would need too many multiplications or elements."""
         columns = np.shape(right)[-1:] or (1,)
         if np.size(left) * columns[0] > _MAX_MULTIPLICATIONS:
             raise self.error(node, f"matrix product of more than {_MAX_MULTIPLICATIONS} multiplications")
@@ -226,6 +236,7 @@ class _Evaluator:
         return _OPERATORS[type(node.ops[0])](left, right)
 
     def _number(self, node: ast.expr) -> Any:
+        """Return the value of a node that is a number or an array. Raises EvaluationError for any other."""
         value = self.value(node)
         if isinstance(value, (int, float, np.ndarray, np.generic)):
             return value
@@ -237,6 +248,7 @@ class _Evaluator:
         return getattr(self._array(node.value), node.attr)
 
     def _array(self, node: ast.expr) -> Any:
+        """Return the value of a node that is a numpy value. Raises EvaluationError for any other."""
         value = self.value(node)
         if not isinstance(value, (np.ndarray, np.generic)):
             raise self.error(node, "this is not an array")
@@ -245,7 +257,7 @@ class _Evaluator:
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         value = self.value(node.value)
         if not isinstance(value, (np.ndarray, np.generic, tuple)):
-            raise self.error(node, "this has no elements")
+            raise self.error(node, "this is neither an array nor a tuple")
         elements: Any = value
         return elements[self._index(node.slice)]
 
@@ -284,11 +296,15 @@ class _Evaluator:
 
 
 def _whole(value: Any) -> Any:
-    """Sizes and indices may come from a division: `N/16` is a float, and as good as whole."""
+    """Return a float with a whole value as an int, also in a tuple; any other value unchanged.
+
+    Sizes and indices may be the results of divisions, such as `N/16`.
+    """
     if isinstance(value, tuple):
         return tuple(_whole(item) for item in value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _count(shape: Any) -> float:
+    """Return the number of elements of a shape."""
     return math.prod(float(extent) for extent in np.atleast_1d(shape))

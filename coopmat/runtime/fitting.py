@@ -1,5 +1,7 @@
-"""The fitting of kernels to the subgroups that they run in: their size on a device is known once a kernel is built
-there."""
+"""The adaptation of kernels to the subgroup size in which a device runs them.
+
+The size is known only after a kernel is built for the device.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,11 @@ logger = logging.getLogger("coopmat.build")
 
 
 def fitted(module: Module, device: DeviceInfo, build: Callable[[Module], Any]) -> tuple[Module, Any]:
-    """A module and what `build` makes of it, pyopencl's program for the device.
+    """Build a module, if necessary for another subgroup size, and return the module and its program.
 
-    Where the device runs its kernels in subgroups of another size than it was compiled for, and nobody asked for one,
-    the source is compiled and built once more, for that size. What does not fit then is refused when it is launched.
+    `build` returns pyopencl's program of a module. If the device chooses another size for the kernels, and no option
+    names a size, the source is compiled and built again for that size. A kernel that then has another size is rejected
+    at launch.
 
     If the device's compiler makes no subgroups of the SPIR-V, the program is built from OpenCL C, unless `--code` asks
     for SPIR-V: Intel's CPU compiler vectorizes OpenCL C in more cases.
@@ -54,8 +57,10 @@ def _in_a_form_that_builds(module: Module, build: Callable[[Module], Any]) -> tu
 
 
 def _other_size(module: Module, device: DeviceInfo, program: Any) -> int | None:
-    """Return the size of the subgroups in which most of those kernels run that were compiled for the usual size and run
-    in another; None where there are none."""
+    """Return the most frequent subgroup size, in work-items, of kernels that do not run in the usual size.
+
+    Only kernels that were compiled for the usual size count. If all run in that size, return None.
+    """
     sizes: Counter[int] = Counter()
     for info in module.kernels.values():
         if info.uses_matrices and info.sub_group_size == module.options.usual_sub_group_size:

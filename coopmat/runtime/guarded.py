@@ -1,14 +1,14 @@
-"""Builds by compilers that may crash (`devices.may_crash`): the first build of a program runs in a process of its own.
+"""Builds by compilers that may crash (`devices.may_crash`): the first build of a program runs in a separate process.
 
-That process (`build_server`) serves all later builds, too. It returns the device's binary, so that nothing is built
-twice. Whether the compiler crashed over a program is kept in the cache.
+That process (`build_server`) serves all later builds, too. It returns the device's binary, so that no program is built
+twice. The cache records whether the compiler crashed on a program.
 
-Such a compiler may also run a kernel's work-items one by one although the kernel requires subgroups, and report no
-error: the kernel's accesses to memory are wrong, then. The build's log tells. Without optimizations most of these
-kernels run in subgroups; that binary is kept in the cache. A kernel that does not is an error.
+Such a compiler may also execute a kernel's work-items one by one although the kernel requires subgroups, and report no
+error. The kernel's accesses to memory are then wrong. Only the log of the build reveals this. Without optimizations,
+most of these kernels run in subgroups, and that binary is kept in the cache. A kernel that does not is an error.
 
-A program over which the compiler crashes is built for an older processor, without some instructions of this one. That
-binary is kept in the cache, too. Only a program that crashes the compiler for each processor is an error.
+A program on which the compiler crashes is built for an older processor, without some instructions of this processor.
+That binary is kept in the cache, too. Only a program that crashes the compiler for each processor is an error.
 """
 
 from __future__ import annotations
@@ -37,18 +37,21 @@ from .required_subgroups import Part, required_sizes
 logger = logging.getLogger("coopmat.build")
 
 _ATTEMPTS = 3
-# The variable by which Intel's CPU compiler is told a processor, and those that it is told if it crashes.
+# The variable that selects the processor for Intel's CPU compiler, and the values to try if the compiler crashes.
 _PROCESSOR = "CL_CONFIG_CPU_TARGET_ARCH"
 _OLDER_PROCESSORS = ("skx", "core-avx2")
 _SHOWN_LINES = 12
 
 
 class Crash(Exception):
-    """The device's compiler crashes over a program; str() says how."""
+    """An exception that reports that the device's compiler crashes on a program; str() describes the crash."""
 
 
 class Ended(Crash):
-    """The process was ended by somebody else, or for want of memory, so that another attempt may succeed."""
+    """An exception that reports a build process that another process ended, or that ran out of memory.
+
+    Another attempt may succeed.
+    """
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ class Binary:
     """A program as the device's compiler built it in another process.
 
     data: the binary; empty if the device refuses the program, or built it before.
-    is_plain: whether only this binary is right, since it was built without optimizations (kernels of another build would
-        not run in subgroups) or for an older processor (another build would crash).
+    is_plain: whether only this binary is right, since it was built without optimizations (kernels of another build
+        would not run in subgroups) or for an older processor (another build would crash).
     """
 
     data: bytes = b""
@@ -86,7 +89,7 @@ _known: dict[str, _Outcome] = {}
 
 
 class _NotBuilt(Exception):
-    """Raised if no process can be started for a build, or the driver does not work there."""
+    """An exception that reports that no process can be started for a build, or that the driver fails there."""
 
 
 def first_build(
@@ -96,11 +99,11 @@ def first_build(
     options: str = "",
     constants: Sequence[tuple[int, bytes]] = (),
 ) -> Binary | None:
-    """Build a program in a process of its own. Return None if no other process can build it. Several parts are linked,
-    with `options`.
+    """Build a program in a separate process. If no such process can build it, return None.
 
-    `library` is the path of the device's driver; `constants` are the specialisation constants. Raises Crash if the
-    compiler crashes, or did before, or does not run a kernel in the subgroups that it requires.
+    `library` is the path of the device's driver. Several parts are linked, with `options`. `constants` are
+    specialization constants, as (id, bytes of the value). Raises Crash if the compiler crashes or has crashed on the
+    program, or if a kernel does not run in the subgroups that it requires.
     """
     ordered = tuple((form, code, words.encode()) for form, code, words in parts)
     request = tuple(device.identity), ordered, options.encode(), tuple(constants), required_sizes(parts)
@@ -124,13 +127,13 @@ def first_build(
         try:
             _known[key] = _outcome(Cache.of_environment().get_or_build(key, build, _outcome))
         except _NotBuilt as error:
-            logger.warning("%s: its compiler may end this process, as no other could be had: %s", device.label, error)
+            logger.warning("%s: without another process, a compiler crash ends this process: %s", device.label, error)
             return None
     crash, names, kept = _known[key]
     if crash:
         raise Crash(crash)
     if names:
-        raise NoSubgroups(f"the device's compiler does not run {names} in subgroups, whose size the kernel requires")
+        raise NoSubgroups(f"the device's compiler does not run {names} in subgroups of the required size")
     return Binary(kept or binary, bool(kept))
 
 
@@ -146,12 +149,13 @@ def _for_older_processor(library: str, request: build_server.Request) -> tuple[s
 
 
 def start(library: str) -> None:
-    """Start the process for a driver now, so that it loads the driver while this process does something else."""
+    """Start the process for a driver, which loads the driver in parallel to this process."""
     if library:
         _servers.setdefault(library, _Server(library)).start()
 
 
 def _key(request: build_server.Request) -> str:
+    """Return the cache key of a request."""
     parts: dict[str, object] = {"kind": "compiler crash", "processor": processor(), "environment": driver_environment()}
     return key_of({**parts, "request": marshal.dumps(request, 2)})
 
@@ -165,8 +169,10 @@ def _outcome(entry: Entry) -> _Outcome:
 
 
 class _Server(ChildProcess):
-    """The processes, one after another, in which a driver builds; requests of several threads queue, as they would in
-    the driver."""
+    """A child process in which a driver builds programs, and its successors after a crash.
+
+    Requests of several threads wait for each other, as they would in the driver.
+    """
 
     def __init__(self, library: str, processor: str = "") -> None:
         super().__init__()
@@ -185,8 +191,9 @@ class _Server(ChildProcess):
         self.stop()
 
     def _ensure(self) -> subprocess.Popen[bytes]:
+        """Return the process, which is started again if the environment of drivers changed. Raises _NotBuilt."""
         if self._environment != driver_environment():
-            self.stop()  # a driver looks at the environment when it is loaded
+            self.stop()  # a driver reads the environment when it is loaded
             self._environment = driver_environment()
         try:
             return super()._ensure()
@@ -194,7 +201,7 @@ class _Server(ChildProcess):
             raise _NotBuilt(str(error)) from error
 
     def start(self) -> None:
-        """Start the process, unless it runs, or another thread has it."""
+        """Start the process, unless it is already started or another thread uses it."""
         if self._lock.acquire(blocking=False):
             try:
                 self._ensure()
@@ -204,8 +211,10 @@ class _Server(ChildProcess):
                 self._lock.release()
 
     def build(self, request: build_server.Request) -> tuple[build_server.Answer, str]:
-        """Return the process's answer, and how the compiler crashed, empty if it did not. Raises _NotBuilt, and Ended
-        if the process ends otherwise again and again."""
+        """Return the answer of the process, and how the compiler crashed; an empty text if it did not crash.
+
+        Raises _NotBuilt if no process can build, and Ended if every attempt ends in another way than a crash.
+        """
         crashes = 0
         with self._lock:
             for _ in range(_ATTEMPTS):
@@ -216,14 +225,17 @@ class _Server(ChildProcess):
                 words = self._last_words()
                 lines = words.strip().splitlines()[-_SHOWN_LINES:]
                 how = "\n".join([f"the device's compiler {ending(status)}", *lines])
-                # A second crash, in a new process, shows that it is due to the program.
+                # A second crash, in a new process, shows that the program is the cause.
                 crashes += has_begun and is_crash(status) and not OUT_OF_MEMORY.search(words.encode())
                 if crashes == 2:
                     return (b"", "", (), ()), how
         raise Ended(how) if has_begun else _NotBuilt(how)
 
     def _exchange(self, request: build_server.Request) -> tuple[bool, build_server.Answer | None]:
-        """Return whether the build began, and the answer, None if the process ended before it answered."""
+        """Return whether the build began, and the answer; None if the process ended before it answered.
+
+        Raises _NotBuilt if the answer is that nothing could be built.
+        """
         process = self._ensure()
         assert process.stdin is not None and process.stdout is not None
         has_begun = False
@@ -242,7 +254,11 @@ class _Server(ChildProcess):
         return has_begun, answer
 
     def _status(self) -> int | None:
-        """Return the status of a process that ended alone; None if it did not end, or somebody else waited for it."""
+        """Wait for the end of the process, and return its exit status.
+
+        If the process does not end within one second, kill it and return None. If other code has waited for the
+        process, its status is lost, and the result is 0.
+        """
         process = self._process
         try:
             status = None if process is None else process.wait(1)

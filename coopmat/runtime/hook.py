@@ -1,4 +1,4 @@
-"""`coopmat.hook()`: inside it pyopencl's own Program takes sources with matrices."""
+"""`coopmat.hook()`: a context in which pyopencl's own Program accepts sources with matrices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .cl_program import (
     source_of,
 )
 
-# Set to "all": as `hook(everything=True)`.
+# The environment variable whose value "all" means `hook(everything=True)`.
 ENVIRONMENT = "COOPMAT_HOOK"
 _lock = threading.Lock()
 _entered = 0
@@ -34,13 +34,16 @@ _original_link: Any = None
 
 @contextmanager
 def hook(*, everything: bool | None = None) -> Iterator[None]:
-    """Until it is left, in every thread, `pyopencl.Program(context, source).build(...)` compiles sources with matrices.
+    """Let pyopencl's own Program compile sources with matrices, in all threads, inside the context.
 
-    Programs without matrices go where they went before, with the arguments that they were given; with `everything`
-    they are compiled here, too, and have this compiler's diagnostics (None: where the environment variable
-    COOPMAT_HOOK is "all"). `compile` and `pyopencl.link_program` do the same for programs that are compiled and linked
-    in steps. Programs of SPIR-V or binaries are pyopencl's in any case. The hook may be entered again, by any thread;
-    the last one to leave takes it away.
+    The call is `pyopencl.Program(context, source).build(...)`, as without matrices.
+
+    Programs without matrices are still built by pyopencl, with the same arguments. If `everything` is true, they are
+    compiled here too, with this compiler's diagnostics. If `everything` is None, this is the case if the environment
+    variable COOPMAT_HOOK is "all". `compile` and `pyopencl.link_program` behave likewise. Programs of SPIR-V or
+    binaries always remain pyopencl's.
+
+    The hook may be entered several times, by any thread. The last exit restores pyopencl's functions.
     """
     global _entered, _entered_for_everything, _original, _original_compile, _original_link
     whole = os.environ.get(ENVIRONMENT) == "all" if everything is None else everything
@@ -62,7 +65,8 @@ def hook(*, everything: bool | None = None) -> Iterator[None]:
 
 
 def _build(self: Any, options: Any = None, *arguments: Any, **others: Any) -> Any:
-    # Our own come here without matrices.
+    """Replace pyopencl.Program.build inside the hook."""
+    # A `Program` of this package calls this function only if it has no matrices.
     if _entered_for_everything or not isinstance(self, Program):
         options = kept(options)
         source = source_of(self) if _entered_for_everything else matrix_source(self, options)
@@ -73,11 +77,12 @@ def _build(self: Any, options: Any = None, *arguments: Any, **others: Any) -> An
 
 
 def _devices(devices: Sequence[Any] | None = None, cache_dir: str | None = None) -> Sequence[Any] | None:
-    """pyopencl's other arguments of build()."""
+    """Return the argument `devices` from the further arguments of pyopencl's build()."""
     return devices
 
 
 def _compile(self: Any, options: Any = None, devices: Any = None, headers: Any = None) -> Any:
+    """Replace pyopencl.Program.compile inside the hook."""
     if not isinstance(self, Program):
         options = kept(options)
         source = source_of(self) if _entered_for_everything else object_source(self, options, headers)

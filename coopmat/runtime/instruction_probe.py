@@ -1,7 +1,7 @@
-"""The probe for a device's matrix instructions on a route: each is tried in a process of its own, once for each driver
-and processor.
+"""The probe for a device's matrix instructions on a route, each of which a separate process tries once.
 
-They are reached by words that a driver's compiler may refuse, or end its process over (docs/vendors.md).
+The answers hold for the driver and the processor. The functions that use the instructions may be rejected by a driver's
+compiler, or end its process (docs/vendors.md).
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ _FUNCTION = "coopmat.runtime.instruction_probe:run"
 
 
 def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[str, ...]:
-    """The names of the route's products that are right on the device; where that is not known, it is asked, or it
-    has none where `asks` is False."""
+    """Return the names of the route's products that the device computes correctly.
+
+    A product of unknown outcome is tried; if `asks` is False, the product is left out instead.
+    """
     rows = (row for row in STRATEGIES[route].every_product if _is_likely(device, row))
     return tuple(row.name for row in rows if _is_right(device, f"{route} {row.name}", asks))
 
 
 def _is_likely(device: DeviceInfo, row: Product) -> bool:
-    """Return whether the device is likely to have the instruction, so that it is worth a question."""
+    """Return whether the device is likely to have the instruction, so that a probe is worthwhile."""
     if isinstance(row, DotProduct):
         if device.kind != "CPU" or not set(row.features).issubset(" ".join(processor()).split()):
             return False
-        # Of other compilers it is not known whether they leave work-items alone that use tiles.
+        # Only Intel's compiler is known not to vectorize work-items that use tiles.
         return not row.keeps_state or (device.platform.startswith("Intel(R)") and may_use_tiles())
     capability = compute_capability(device)
     for pattern in row.devices if isinstance(row, FragmentProduct) else ():
@@ -45,26 +47,30 @@ def _is_likely(device: DeviceInfo, row: Product) -> bool:
     return False
 
 
-# Of x86-64's Linux: arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA).
+# Linux on x86-64: the system call arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA).
 _PERMISSION = (158, 0x1023, 18)
 
 
 @cache
 def may_use_tiles() -> bool:
-    """Ask the system to let this process use AMX's tiles, and return whether it does: without its permission the first
-    instruction ends the process. It is for all threads, and stays."""
+    """Request the system's permission to use AMX's tiles, and return whether it is granted.
+
+    Without the permission, the first tile instruction ends the process. The permission holds for all threads until the
+    process ends.
+    """
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return False
     return int(ctypes.CDLL(None).syscall(*map(ctypes.c_long, _PERMISSION))) == 0
 
 
 def code_for(device: DeviceInfo, route: str) -> str:
-    """The form in which a route that only OpenCL C has words for goes to the device."""
+    """Return the form of the program on a route that only OpenCL C can express: `LINKED` or "c"."""
     links = device.takes_spirv and route_for(device).code == "spirv" and not STRATEGIES[route].family
     return LINKED if links else "c"
 
 
 def _is_right(device: DeviceInfo, question: str, asks: bool) -> bool:
+    """Return whether the product of a question is computed correctly; False if `asks` is False and it is unknown."""
     from .native_probe import RIGHT
 
     try:
@@ -74,11 +80,11 @@ def _is_right(device: DeviceInfo, question: str, asks: bool) -> bool:
     return answer is not None and answer.value == RIGHT
 
 
-# --- in the process of its own ---------------------------------------------------------------------
+# --- in the separate process -----------------------------------------------------------------------
 
 
 def run(device: DeviceInfo, question: str) -> str:
-    """Return the outcome of a product, "ROUTE NAME": "right", or a description of the fault."""
+    """Return the outcome of a product, which is named "ROUTE NAME": "right", or a description of the fault."""
     from . import driver
     from .launch import resolve_options
     from .native_probe import outcome
@@ -88,7 +94,8 @@ def run(device: DeviceInfo, question: str) -> str:
     if row.keeps_state and not may_use_tiles():
         return "the system does not let this process use tiles"
     variant = row.variants(3, 2, 3)[0]
-    # Of this product alone: another might do what it should, and another size of subgroups has none of it.
+    # Only this product is allowed. Otherwise, another product might compute the result, or a subgroup size might be
+    # chosen that does not have the product.
     options = resolve_options(CompileOptions(matrices=route, instructions=(name,)), device)
     return outcome(
         device, variant, options, lambda context, module: driver.build(context, module, device, contained=True)

@@ -1,9 +1,9 @@
-"""`%load_ext coopmat`: pyopencl's cells, for sources with matrices too.
+"""The extension that `%load_ext coopmat` loads: pyopencl's cells, extended by sources with matrices.
 
     %%cl_kernel -o "-DN=16"
     kernel void f(...) { ... }
 
-The context is `cl_ctx` or `ctx` of the notebook; each kernel becomes a variable of its name.
+The context is `cl_ctx` or `ctx` of the notebook. Each kernel becomes a variable of the same name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .hook import hook
 
 
 class CoopmatMagics(PyOpenCLMagics):  # type: ignore[misc]
-    """pyopencl's magics, whose programs are built inside the hook."""
+    """The IPython magics of pyopencl, with programs that are built inside the hook."""
 
     def _run_kernel(self, kernel: str, options: str | None) -> None:
         with hook():

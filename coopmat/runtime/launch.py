@@ -1,4 +1,4 @@
-"""Runs of a kernel file: compile, build, launch, read back, check, time."""
+"""The runs of a kernel file: compilation, build, launch, checks and timing."""
 
 from __future__ import annotations
 
@@ -42,8 +42,12 @@ Sizes = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of one launch. `times` are seconds on the device, one a repetition; `after` the arguments' values;
-    `work` the operations of one launch, by the header's names for them (runheader.WORK)."""
+    """The result of one run.
+
+    times: the seconds on the device, one value for each repetition.
+    after: name -> value of each argument after the first launch.
+    work: the number of operations of one launch, by the header's names (runheader.WORK).
+    """
 
     kernel: str
     module: Module
@@ -69,17 +73,20 @@ class RunResult:
 
     @property
     def speeds(self) -> dict[str, float]:
-        """Return the operations in a nanosecond of the median time, by their unit (GFLOP/s); empty where no work is
-        known."""
+        """The number of operations by the median time, in their unit (GFLOP/s, GOP/s).
+
+        If no work is stated or the time is 0, the result is empty.
+        """
         if not self.median_time:
             return {}
         return {WORK[name]: count / self.median_time * 1e-9 for name, count in self.work.items()}
 
 
 def compile_for(source: bytes, options: CompileOptions, device: DeviceInfo, *, name: str) -> Module:
-    """Compile for a device: `auto` becomes the device's route, and the SPIR-V version one that it takes.
+    """Compile a source for a device, and return the module.
 
-    Raises CompileError where the device has no route or the source is wrong.
+    The route `auto` becomes the device's route, and the SPIR-V version one that the device accepts. Raises CompileError
+    if the device has no route, or if the source is wrong.
     """
     return compile_resolved(source, resolve_options(options, device), device, name=name)
 
@@ -87,8 +94,11 @@ def compile_for(source: bytes, options: CompileOptions, device: DeviceInfo, *, n
 def compile_resolved(
     source: str | bytes, options: CompileOptions, device: DeviceInfo, *, name: str, language: str = "cl"
 ) -> Module:
-    """Compile with options that `resolve_options` gave for the device: by its instructions, where it has what the
-    source multiplies by. Raises CompileError."""
+    """Compile a source with options from `resolve_options` for the device, and return the module.
+
+    If the device has matrix instructions for the multiply-adds of the source, the route to them is used. Raises
+    CompileError.
+    """
     from coopmat import compiler
 
     module = compiler.compile(source, options, name=name, language=language)
@@ -101,12 +111,12 @@ def compile_resolved(
     return module
 
 
-# Extensions that programs ask for by their macro, as few devices have them.
+# Extensions that few devices have, so that programs test for their macro.
 _RARE = ("cl_khr_kernel_clock",)
 
 
 def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
-    """The options with every choice made that depends on the device."""
+    """Return the options with every device-dependent choice made. Raises CompileError if a choice is impossible."""
     from .native_probe import proven
 
     if device.address_bits != 64:
@@ -153,19 +163,24 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
 
 
 def _with_instructions(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
-    """Return the options with those of the route's instructions that the device has; where it has none, with the
-    device's own route, which a warning names."""
+    """Return the options with those instructions of the route that the device has.
+
+    If it has none, select the device's own route, and log a warning that names the route.
+    """
     available = instructions(device, options.matrices)
     if available:
         return replace(options, instructions=available)
     own = route_for(device).matrices
-    text = "%s has no instruction of --matrices %s that was tried and right; --matrices %s is taken"
+    text = "%s executes no instruction of --matrices %s correctly; --matrices %s is used instead"
     logger.warning(text, device.label, options.matrices, own)
     return replace(options, matrices=own)
 
 
 def _of_environment(options: CompileOptions) -> CompileOptions:
-    """Return the options with the route that COOPMAT_ROUTE names in place of the device's."""
+    """Return the options with the route that COOPMAT_ROUTE names, if it is set, instead of the device's.
+
+    Raises CompileError if the variable names no route.
+    """
     name = os.environ.get("COOPMAT_ROUTE", "")
     if name and name not in ROUTES:
         raise launch_error(f"COOPMAT_ROUTE is one of {', '.join(LISTED_ROUTES)}, not '{name}'", "usage")
@@ -176,19 +191,25 @@ def _of_environment(options: CompileOptions) -> CompileOptions:
 
 
 def _in_sub_groups(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
-    """Return the options for the subgroups that the device has."""
+    """Return the options with the usual subgroup size of the device.
+
+    Raises CompileError if the device has no subgroups, or none of the requested size.
+    """
     if device.handle is not None and not device.sub_groups:
         raise launch_error(f"{device.label} has no subgroups; use --matrices one or scratch", "no-route")
     sizes, size = device.sub_group_sizes, options.sub_group_size
     if size is not None and sizes and size not in sizes:
-        # Of a device that does not tell, the kernel will show what it has.
+        # If the device does not report its sizes, the built kernel's size is checked.
         listing = ", ".join(map(str, sizes))
         raise launch_error(f"{device.label} has subgroups of {listing} work-items, not of {size}", "sub-group-size")
     return replace(options, usual_sub_group_size=usual_size(device))
 
 
 def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
-    """The language as the device's compiler has it: its version, and the floating-point types that it knows."""
+    """Return the options for OpenCL C that the device's compiler accepts.
+
+    They limit the language version and the floating-point types. Raises CompileError for native matrices.
+    """
     if options.matrices == "native":
         takes_none = "" if device.takes_spirv else f"{device.label} takes no SPIR-V, and "
         text = f"{takes_none}OpenCL C has no native matrices: use --matrices one, lanes or scratch"
@@ -209,7 +230,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 def run_file(
     path: Path, device: DeviceInfo, options: Sequence[str] = (), *, repeat: int = 1, matrices: str = "auto"
 ) -> list[RunResult]:
-    """Every run of a kernel file on a device, in order. Raises CompileError, BuildError and OSError."""
+    """Execute every run of a kernel file on a device, and return the results in order.
+
+    Raises CompileError, BuildError and OSError.
+    """
     source = path.read_bytes()
     runs = parse_header(source.decode("utf-8", "replace"), str(path))
     if not runs:
@@ -229,7 +253,11 @@ def run_source(
     repeat: int = 1,
     arrays: Mapping[str, Array] | None = None,
 ) -> RunResult:
-    """Run a source once: `arrays` replace the header's arguments of the same names; `options` follow its options."""
+    """Execute one run of a source, and return the result.
+
+    `arrays` replace the header's arguments of the same names. `options` follow the header's options. Raises
+    CompileError and BuildError.
+    """
     parsed = CompileOptions.from_arguments([*run.options, *options])
     module = compile_for(source, parsed, device, name=name)
     try:
@@ -246,10 +274,10 @@ def launch(
     arrays: Mapping[str, Array] | None = None,
     starting: Callable[[str, str], None] | None = None,
 ) -> RunResult:
-    """Launch a run's kernel once and check it, then `repeat - 1` times more for the time only.
+    """Launch a run's kernel once and check the results, then launch it `repeat - 1` times for the time only.
 
-    The repetitions run on the buffers as the launch before left them. `starting` is called before the first launch with
-    the kernel's name and a description of its sizes and arguments.
+    Each repetition uses the buffers as the launch before left them. `starting` is called before the first launch with
+    the kernel's name and a description of its sizes and arguments. Raises CompileError.
     """
     kernel = program.kernel(run.kernel.text if run.kernel is not None else None)
     names = _symbols(run, kernel)
@@ -281,7 +309,7 @@ def launch(
 
 
 def _listing(values: Names) -> str:
-    """Return the kernel's arguments with their types and shapes."""
+    """Return a text that lists the kernel's arguments with their types and shapes."""
     return ", ".join(
         f"{name}={value.size} bytes"
         if isinstance(value, LocalMemory)
@@ -291,6 +319,7 @@ def _listing(values: Names) -> str:
 
 
 def _symbols(run: Run, kernel: LaunchRules) -> dict[str, Any]:
+    """Return name -> value of the symbols of a run, with `sg`."""
     names: dict[str, Any] = {"sg": kernel.sub_group_size}
     for name, piece in run.symbols:
         names[name] = integer_of(piece, names)
@@ -298,6 +327,7 @@ def _symbols(run: Run, kernel: LaunchRules) -> dict[str, Any]:
 
 
 def _work_sizes(run: Run, kernel: LaunchRules, names: Names) -> tuple[Sizes, Sizes | None]:
+    """Return the global size and the checked local size of a run. Raises CompileError."""
     if run.global_size is None:
         raise header_error("the run has no global=", run.whole)
     global_size = sizes_of(run.global_size, names, "global size")
@@ -315,7 +345,10 @@ class LocalMemory:
 
 
 def _argument_values(run: Run, kernel: LaunchRules, names: Names, arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """An array, scalar or LocalMemory for every parameter, in the kernel's order."""
+    """Return name -> value of every parameter, in the kernel's order: an array, a scalar or LocalMemory.
+
+    Raises CompileError if an argument is missing, has no parameter, or does not match its parameter.
+    """
     by_name = {argument.name.text: argument for argument in run.arguments}
     parameters = {parameter.name: parameter for parameter in kernel.info.parameters}
     for name in (*by_name, *arrays):
@@ -339,25 +372,31 @@ def _argument_values(run: Run, kernel: LaunchRules, names: Names, arrays: Mappin
     return values
 
 
-# OpenCL C's scalar types by the names that a header has for them.
+# OpenCL C scalar type -> its name in a run header.
 _TYPES = {row.opencl_c: row.name.replace("s", "i") for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 def _require_type(value: Any, parameter: KernelParameter, where: Piece | None) -> None:
-    """A buffer of another type would be read as if it were the right one."""
+    """Raise CompileError if a value does not have the type and size of its parameter.
+
+    The kernel would otherwise interpret the bytes of a buffer as another type.
+    """
     if isinstance(value, LocalMemory):
         return
     type_name = _TYPES.get(parameter.scalar or "")
     if type_name is not None and value.dtype != TYPES[type_name]:
-        message = f"parameter '{parameter.name}' is {parameter.type_name}: give it {type_name}, not {value.dtype.name}"
+        message = f"parameter '{parameter.name}' is {parameter.type_name}: it needs {type_name}, not {value.dtype.name}"
         raise header_error(message, where)
     if not parameter.is_pointer and value.nbytes != parameter.size:
-        message = f"parameter '{parameter.name}' has {parameter.size} bytes, the value {value.nbytes}"
+        message = f"parameter '{parameter.name}' has {parameter.size} bytes, and its value has {value.nbytes}"
         raise header_error(message, where)
 
 
 def _value(argument: Argument, parameter: KernelParameter, names: Names) -> Any:
-    """Return the value of an argument, whose kind follows from the parameter."""
+    """Return the value of an argument; the parameter decides whether it is an array, a scalar or LocalMemory.
+
+    Raises CompileError if the argument has another form.
+    """
     wants_local = parameter.is_pointer and parameter.address_space == "local"
     kind = f"parameter '{parameter.name}' is {parameter.type_name}"
     if wants_local:
@@ -375,7 +414,10 @@ def _value(argument: Argument, parameter: KernelParameter, names: Names) -> Any:
 
 
 def _set_arguments(program: Program, kernel: LaunchRules, values: Names) -> dict[str, Any]:
-    """Set every argument; the buffers by name. Pointers get buffers, everything else goes by value."""
+    """Set every argument of the kernel, and return parameter name -> buffer.
+
+    Pointers get buffers; all other arguments are passed by value.
+    """
     cl = opencl()
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers: dict[str, Any] = {}
@@ -394,12 +436,14 @@ def _set_arguments(program: Program, kernel: LaunchRules, values: Names) -> dict
 def _launch_once(
     program: Program, kernel: LaunchRules, global_size: Sequence[int], local_size: Sequence[int] | None
 ) -> float:
+    """Launch the kernel, wait for its end, and return the time on the device in seconds."""
     event = opencl().enqueue_nd_range_kernel(program.queue, kernel.handle, global_size, local_size)
     event.wait()
     return float(event.profile.end - event.profile.start) * 1e-9
 
 
 def _read_back(program: Program, buffer: Any, value: Any) -> Any:
+    """Return the contents of a buffer as an array like `value`; `value` itself if `buffer` is None."""
     if buffer is None:
         return value
     result = np.empty_like(value)

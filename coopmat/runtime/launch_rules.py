@@ -1,4 +1,4 @@
-"""Subgroup sizes and launch sizes: one answer for host and kernel, and a launch that cannot work is refused."""
+"""The subgroup sizes and launch sizes that host and kernel agree on; launches that cannot work are rejected."""
 
 from __future__ import annotations
 
@@ -17,24 +17,32 @@ if TYPE_CHECKING:
 
 
 def launch_error(message: str, code: str = "launch") -> CompileError:
-    """A launch that cannot work, as the user asked for it."""
+    """Return a CompileError that reports a launch that cannot work."""
     return CompileError([Diagnostic(Severity.ERROR, code, message)])
 
 
 def require_size(handle: Any, info: KernelInfo, device: DeviceInfo, local_size: tuple[int, ...]) -> None:
-    """Raise CompileError where the device runs a kernel in subgroups of another size than it is compiled for."""
+    """Raise CompileError if the device runs a kernel in subgroups of another size than it is compiled for.
+
+    `handle` is the pyopencl kernel.
+    """
     actual = kernel_size(handle, device, local_size)
     if actual != info.sub_group_size:
         message = f"kernel '{info.name}' is compiled for subgroups of {info.sub_group_size}, "
         if actual == 0:
-            raise launch_error(f"{message}but the device does not tell what it runs local size {local_size} in")
+            raise launch_error(f"{message}but the device does not report the subgroup size for local size {local_size}")
         raise launch_error(f"{message}but the device runs local size {local_size} in subgroups of {actual}")
 
 
 @dataclass(frozen=True)
 class LaunchRules:
-    """The sizes that a kernel may be launched with on a device; `handle` is the pyopencl kernel, `program` what must
-    live as long as that."""
+    """The sizes with which a kernel may be launched on a device.
+
+    info: the description of the kernel.
+    device: the device.
+    handle: the pyopencl kernel.
+    program: an object that must exist as long as the kernel.
+    """
 
     info: KernelInfo
     device: DeviceInfo
@@ -43,7 +51,7 @@ class LaunchRules:
 
     @cached_property
     def sub_group_size(self) -> int:
-        """The size in work-items: what the kernel was compiled for, or else what the device will use for it.
+        """The subgroup size in work-items for which the kernel was compiled, or which the device will use.
 
         A device without subgroups has subgroups of one work-item.
         """
@@ -55,15 +63,15 @@ class LaunchRules:
 
     @property
     def _only_asks(self) -> bool:
-        """Return whether the size is only the kernel's wish: nothing depends on it, and the device chooses."""
+        """Whether the kernel requests a size that nothing depends on, and that the device may ignore."""
         info = self.info
         plain = not info.uses_matrices and info.max_work_items is None and info.sub_group_size != 1
         return plain and self.device.sub_groups and chooses_size(self.device)
 
     def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...] | None:
-        """The local size to launch with, checked; None leaves it to the device.
+        """Return the checked local size of a launch; None lets the device choose.
 
-        A kernel with matrices gets full subgroups or an error that names the sizes.
+        A kernel with matrices gets full subgroups. Raises CompileError, which names the sizes, if that is not possible.
         """
         if self.info.reqd_work_group_size is not None:
             required = self.info.reqd_work_group_size[: len(global_size)]
@@ -74,7 +82,7 @@ class LaunchRules:
         size = self.sub_group_size
         emulated = self.info.max_work_items is not None
         if size == 1 and emulated:
-            # Of IR that was made for native matrices: its local memory has room for so many subgroups.
+            # The kernel is lowered from IR for native matrices. Its local memory limits the number of work-items.
             local_size = (1,) * len(global_size) if local_size is None else local_size
             self._require_room(tuple(local_size))
         if size == 1 or not (self.info.uses_matrices or emulated):
@@ -89,20 +97,24 @@ class LaunchRules:
         return tuple(local_size)
 
     def _require_room(self, local_size: tuple[int, ...]) -> None:
+        """Raise CompileError if the kernel's local memory is too small for the work-group."""
         most = self.info.max_work_items
         if most is not None and math.prod(local_size) > most:
             message = f"local size {local_size} has more than the {most} work-items that kernel '{self.info.name}'"
             raise launch_error(f"{message} has local memory for; reqd_work_group_size makes room for more")
 
     def _require_full_sub_groups(self, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
-        """Matrix operations read every lane of a subgroup: a missing lane would be read out of bounds."""
+        """Raise CompileError unless all work-groups consist of full subgroups.
+
+        Matrix operations read every lane of a subgroup: a missing lane would be read out of bounds.
+        """
         if len(global_size) != len(local_size):
             raise launch_error(f"global size {global_size} and local size {local_size} differ in dimensions")
         if any(g % w for g, w in zip(global_size, local_size, strict=True)):
             message = f"global size {global_size} is no multiple of local size {local_size}"
             raise launch_error(f"{message}: the last work-groups would have partial subgroups", "partial-subgroup")
         if self.info.sub_group_size is None:
-            # Its matrices are the work-group's, or the device's own, of any size.
+            # The matrices have work-group scope, or are native and independent of the subgroup size.
             return
         size = self.sub_group_size
         if self.info.max_work_items is not None:

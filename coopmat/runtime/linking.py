@@ -1,4 +1,4 @@
-"""Objects of pyopencl's programs: compiled here if they have matrices, and linked by the driver with any others."""
+"""Objects of pyopencl programs: compiled here if they have matrices, and linked by the driver with all others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from .launch import compile_resolved, resolve_options
 
 @contextmanager
 def header_directory(headers: Iterable[tuple[str, bytes]]) -> Iterator[str]:
-    """Write headers, by their names, to a directory that is there until the context is left; yield its path."""
+    """Write headers (name, text) to a temporary directory, and yield the path of the directory.
+
+    The directory is removed at the end of the context. A header whose name refers to another directory is left out.
+    """
     with tempfile.TemporaryDirectory(prefix="coopmat-headers-") as directory:
         root = Path(directory).resolve()
         for name, text in headers:
@@ -42,9 +45,10 @@ def compile_objects(
     headers: Sequence[tuple[str, bytes]],
     name: str = UNNAMED,
 ) -> Built:
-    """Compile a source to an object for the pyopencl devices `handles` of a context. `headers` are texts by name.
+    """Compile a source to an object for the pyopencl devices `handles` of a context.
 
-    Raises CompileError for the source, UsageError for options, DriverError if a driver refuses the result.
+    `headers` are pairs of a name and a text. Raises CompileError for the source, UsageError for options, DriverError if
+    a driver rejects the compiled code.
     """
     parsed, for_device = split_options(options)
     cl = opencl()
@@ -67,6 +71,7 @@ def compile_objects(
 def _object(
     context: Any, device: DeviceInfo, source: str, options: CompileOptions, for_device: Sequence[str], name: str
 ) -> tuple[Any, DeviceBuild]:
+    """Compile a source for one device. Return pyopencl's compiled program, and its description."""
     if options.code == LINKED:
         raise _failure(f"--matrices {options.matrices} is not supported by compile(): it needs a second module")
     module = compile_resolved(source, replace(options, unit=""), device, name=name)
@@ -78,9 +83,12 @@ def _object(
 def linked(
     objects: Iterable[Sequence[DeviceBuild]], others: Sequence[str | None], kernels: Iterable[str]
 ) -> tuple[DeviceBuild, ...]:
-    """Return what is known of the program that the objects make, for each device. `kernels` are the program's; `others`
-    are the sources of what the driver compiled, None if they are not known. Raises CompileError for a kernel that may
-    call a function and does not have its subgroups."""
+    """Return the builds of the program that is linked from the objects, one for each device.
+
+    `kernels` are the names of the program's kernels. `others` are the sources of the objects that the driver compiled;
+    None if a source is unknown. Raises CompileError if a kernel may call a function whose subgroups the kernel does not
+    have.
+    """
     first: dict[int, DeviceBuild] = {}
     for build in (build for item in objects for build in item):
         key = build.device.handle.int_ptr
@@ -99,9 +107,13 @@ def linked(
 
 
 def _settled(build: DeviceBuild) -> DeviceBuild:
-    """Give kernels that call other programs the subgroups that these programs' functions need."""
+    """Return the build with the subgroups of its functions for all kernels that call other programs.
+
+    Raises CompileError if such a kernel is compiled for subgroups of another size.
+    """
 
     def settled(info: KernelInfo) -> KernelInfo:
+        """Return the description of a kernel with the subgroups of the functions that the kernel may call."""
         for function in build.functions.values() if info.imports else ():
             if info.sub_group_size not in (None, function.sub_group_size) and function.sub_group_size != 1:
                 raise _failure(

@@ -1,8 +1,9 @@
-"""Native matrices on devices that do not say they have them: what was tried in a process of its own, and was right.
+"""Native matrices on devices that do not list the extension: separate processes try which multiply-adds are right.
 
-Intel's CPU runtime takes cooperative matrices on processors with matrix instructions without listing the extension, and
-shapes that it does not have end the process. So nothing is tried unless somebody asks (`coopmat devices --probe`), each
-multiply-add alone; the answers are kept in the cache, and `--matrices native` is taken there for what was right.
+Intel's CPU runtime accepts cooperative matrices on processors with matrix instructions without listing the extension.
+Shapes that it does not support end the process. Therefore, multiply-adds are tried only on request (`coopmat devices
+--probe`), and each in a separate process. The answers are cached. `--matrices native` accepts the multiply-adds that
+were right.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from coopmat.options import CompileOptions
 if TYPE_CHECKING:
     from coopmat.compiler import Module
 
-# What matrix instructions of processors can do (docs/backend.md), with a few shapes that end the process elsewhere.
+# Multiply-adds of processors' matrix instructions (docs/backend.md); a few shapes end the process on some processors.
 CANDIDATES = parse_variants(
     "16x16x64.s8xs8_s32_s32 16x16x64.u8xu8_s32_s32 16x16x64.s8xu8_s32_s32 16x16x64.u8xs8_s32_s32 8x16x64.s8xs8_s32_s32"
     " 8x16x32.s8xs8_s32_s32 16x16x32.f16xf16_f32_f32 16x16x16.f16xf16_f32_f32"
@@ -49,7 +50,12 @@ kernel void probe(global const {a} *a, global const {b} *b, global {c} *c)
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of one probe. `text` describes what went wrong."""
+    """The outcome of one multiply-add.
+
+    variant: the multiply-add.
+    right: whether the result was right.
+    text: a description of the fault; empty if the result was right.
+    """
 
     variant: Variant
     right: bool
@@ -57,12 +63,18 @@ class Answer:
 
 
 def probe(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES) -> list[Answer]:
-    """Tries each multiply-add (B packed, as such instructions read it), unless the cache knows the answer."""
+    """Try each multiply-add, unless the answer is cached, and return the answers in order.
+
+    B has the packed layout, which such instructions read.
+    """
     return [_answer(variant, _ask(device, variant)) for variant in candidates]
 
 
 def proven(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES) -> tuple[Variant, ...]:
-    """The multiply-adds that a device does not tell of, and that were right when somebody had them tried."""
+    """Return the multiply-adds that the device does not list, and that an earlier probe found to be right.
+
+    Nothing is tried.
+    """
     if not needs_proof(device):
         return ()
     answers = ((variant, process.known(device, _FUNCTION, variant.name)) for variant in candidates)
@@ -70,10 +82,12 @@ def proven(device: DeviceInfo, candidates: Iterable[Variant] = CANDIDATES) -> tu
 
 
 def needs_proof(device: DeviceInfo) -> bool:
+    """Return whether a device may support native matrices although it does not list the extension."""
     return device.takes_spirv and COOPERATIVE_MATRIX not in device.extensions
 
 
 def _ask(device: DeviceInfo, variant: Variant) -> process.Answer:
+    """Return the answer of a probe, from the cache or a separate process; a failure if that cannot start."""
     try:
         return process.ask(device, _FUNCTION, variant.name)
     except process.NotAsked as error:
@@ -85,19 +99,21 @@ def _answer(variant: Variant, answer: process.Answer) -> Answer:
     return Answer(variant, right, "" if right else answer.failure or str(answer.value))
 
 
-# --- in the process of its own ---------------------------------------------------------------------
+# --- in the separate process -----------------------------------------------------------------------
 
 
 def run(device: DeviceInfo, name: str) -> str:
-    """Return the outcome of the multiply-add of that name: "right", or a description of the fault."""
+    """Return the outcome of the multiply-add `name`: "right", or a description of the fault."""
     (variant,) = parse_variants(name)
     options = CompileOptions(matrices="native", spirv_version=device.spirv_versions[-1])
     return outcome(device, variant, options, lambda context, module: opencl().Program(context, module.spirv).build())
 
 
 def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build: Callable[[Any, Module], Any]) -> str:
-    """Return the outcome of a multiply-add with B packed: RIGHT, or a description of the fault. `build` returns a
-    context's program."""
+    """Run a multiply-add with packed B on the device, and return RIGHT or a description of the fault.
+
+    `build` returns a program of the module in a context.
+    """
     from coopmat import compiler
 
     a, b, c, _ = variant.matrix_types()
@@ -126,7 +142,7 @@ def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build
 
 
 def _values(matrix: MatrixType, seed: int) -> reference.Array:
-    """Small integers, with which floating point is exact."""
+    """Return a matrix of small random integers, with which floating-point arithmetic is exact."""
     rng, t = np.random.default_rng(seed), matrix.component
     values = rng.integers(-8 if t.signed else 0, 9, (matrix.rows, matrix.columns))
     return small_floats.encoded(t, values.astype(np.float32)) if t.is_bits else values.astype(t.numpy)

@@ -1,4 +1,4 @@
-"""A compiled module on a device: built, with its kernels, their subgroup sizes and their launches."""
+"""A compiled module that is built for a device, with its kernels, and the error for code that a device rejects."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
 
 class BuildError(ShortTraceback):
-    """A device refused a module: `log` is the device's own text, `source_path` the code that was kept.
+    """An exception that reports a module that a device rejected.
 
-    `diagnostics` is what the log says of the user's source, where the device was given OpenCL C; `sources` its text.
-    `device_failure` is why the device cannot even build an empty kernel; None where it can, and the module is at fault.
+    device: the label of the device.
+    options: the build options.
+    log: the text of the device's compiler.
+    source_path: the path of the file with the rejected code.
+    device_failure: why the device cannot build even an empty kernel; None if it can, and the module is at fault.
+    diagnostics: the log's messages about the user's source, if the device got OpenCL C.
+    sources: the texts of that source.
     """
 
     def __init__(
@@ -45,7 +50,7 @@ class BuildError(ShortTraceback):
 
     @classmethod
     def of(cls, error: driver.DriverError, options: str) -> BuildError:
-        """Return the error for code that a driver refused, which is stored in a file."""
+        """Return the error for code that a driver rejected, and write the code to a file."""
         details = error.device_failure, error.diagnostics, error.sources
         return cls(error.device.label, options, str(error), error.keep(), *details)
 
@@ -55,9 +60,9 @@ class BuildError(ShortTraceback):
 
 
 class Program:
-    """A module built for one device, with a context and a profiling queue of its own.
+    """A module that is built for one device, with a context and a profiling queue.
 
-    Raises CompileError where the device takes no such code, BuildError where it refuses this one.
+    Raises CompileError if the device does not accept the form of the code, BuildError if it rejects the code.
     """
 
     def __init__(self, module: Module, device: DeviceInfo) -> None:
@@ -69,7 +74,10 @@ class Program:
         self.module, self._program = fitted(module, device, lambda candidate: _build(self.context, candidate, device))
 
     def kernel(self, name: str | None = None) -> LaunchRules:
-        """The kernel of that name; without one, the only kernel there is."""
+        """Return the kernel `name` with the rules for its launch; without a name, the program's only kernel.
+
+        Raises CompileError if the program has no such kernel, or has several kernels and the name is missing.
+        """
         kernels = self.module.kernels
         if name is None and len(kernels) == 1:
             name = next(iter(kernels))

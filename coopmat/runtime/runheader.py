@@ -1,23 +1,23 @@
-"""The run header of a kernel file: what to launch, with which data, and what must come out.
+"""The run header of a kernel file: which kernel to launch, with which data, and the expected results.
 
     // run: kernel=gemm_f16 global=(N/16*sg, M/16) local=(sg, 1) M=256 N=256 K=256 -DK=256
     //      a=f16[M,K]:uniform(-1,1) b=f16[K,N]:uniform(-1,1) c=f32[M,N]:zeros
     // check: c ~ a.astype(f32) @ b.astype(f32)   atol=1e-2
 
-A line that starts with `//` and two or more spaces continues the one before. A file may hold several
-runs; the checks after a run are that run's. Fields:
+A line that starts with `//` and two or more spaces continues the previous line. A file may have several runs. A check
+belongs to the last run before the check. The fields of a run are:
 
-    kernel=NAME, global=SIZES, local=SIZES    what to launch; SIZES is an integer or a tuple of up to three
-    flop=NUMBER, op=NUMBER                    the work of one launch: floating-point operations, or others
-    NAME=INTEGER                              a symbol for the expressions after it
+    kernel=NAME, global=SIZES, local=SIZES    the launch; SIZES is an integer or a tuple of up to three
+    flop=NUMBER, op=NUMBER                    the work of one launch: floating-point or other operations
+    NAME=INTEGER                              a symbol for later expressions
     NAME=TYPE[SHAPE]:FILL                     an array argument, row-major, filled by FILL (see data.py)
     NAME=TYPE[SHAPE]                          the size of an argument in local memory
     NAME=TYPE:VALUE                           a scalar argument
     -OPTION                                   an option for the compiler
 
-`TARGET ~ EXPRESSION [atol=X] [rtol=X]` holds where |target - expression| <= atol + rtol * |expression|,
-`TARGET == EXPRESSION` where all elements are equal. Names stand for the arguments: on the left with their
-values after the launch, on the right with those before. `sg` is the kernel's subgroup size.
+The check `TARGET ~ EXPRESSION [atol=X] [rtol=X]` requires |target - expression| <= atol + rtol * |expression|. The
+check `TARGET == EXPRESSION` requires that all elements are equal. The names of arguments denote their values: on the
+left after the launch, on the right before the launch. `sg` is the kernel's subgroup size.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ from .evaluator import TYPES
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of header text that knows where it stands: `places` holds the (line, column) of every character."""
+    """A part of the header's text that records its place in the file.
+
+    text: the characters.
+    file: the name of the file.
+    places: the (line, column) of every character.
+    """
 
     text: str
     file: str
@@ -42,11 +47,11 @@ class Piece:
 
     @classmethod
     def of(cls, text: str, file: str, line: int = 1, column: int = 1) -> Piece:
-        """The piece for a text that stands on one line."""
+        """Return the piece for a text on one line, whose first character is at `line` and `column`."""
         return cls(text, file, tuple((line, column + i) for i in range(len(text))))
 
     def part(self, start: int, end: int | None = None) -> Piece:
-        """The characters from `start` to `end`, without blanks around them."""
+        """Return the characters from `start` to `end`, without leading and trailing blanks."""
         end = len(self.text) if end is None else end
         text = self.text[start:end]
         start += len(text) - len(text.lstrip())
@@ -54,7 +59,7 @@ class Piece:
         return Piece(self.text[start:end], self.file, self.places[start:end])
 
     def span(self, start: int = 0, end: int | None = None) -> Span | None:
-        """The place of the characters from `start` to `end`; None for an empty piece."""
+        """Return the span of the characters from `start` to `end`; None for an empty piece."""
         if not self.places:
             return None
         end = len(self.places) if end is None else min(end, len(self.places))
@@ -65,7 +70,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A kernel argument: an array (`shape` is set), a size in local memory (no `fill`), or a scalar (`fill` only)."""
+    """A kernel argument in a run header.
+
+    An array has `shape` and `fill`, a size in local memory has only `shape`, and a scalar has only `fill`.
+    """
 
     name: Piece
     type: str
@@ -75,7 +83,14 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`target` must be equal (`exact`) or close to `expected`."""
+    """A check in a run header: `target` must be equal to `expected`, or close to it.
+
+    whole: the text of the check.
+    target: an expression over the values after the launch.
+    expected: an expression over the values before the launch.
+    exact: whether all elements must be equal.
+    atol, rtol: the absolute and the relative tolerance.
+    """
 
     whole: Piece
     target: Piece
@@ -86,12 +101,15 @@ class Check:
 
 
 WORK = {"flop": "GFLOP/s", "op": "GOP/s"}
-"""What a header calls the work of a launch: the unit of what is done in a nanosecond."""
+"""Name of the work of a launch in a header -> unit of its speed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One launch, as written: every size and value is still an expression. `work` is by the names in WORK."""
+    """A launch as the header states it: sizes and values are expressions that are not evaluated yet.
+
+    `work` contains pairs of a name in `WORK` and an expression.
+    """
 
     whole: Piece
     kernel: Piece | None
@@ -105,14 +123,17 @@ class Run:
 
 
 def parse_header(source: str, file: str) -> list[Run]:
-    """The runs of a kernel file, in order. Raises CompileError with the place of what is wrong."""
+    """Return the runs of a kernel file, in order.
+
+    Raises CompileError at the part of the header that is wrong.
+    """
     try:
         runs: list[Run] = []
         for kind, piece in _directives(source, file):
             if kind == "run":
                 runs.append(parse_run(piece))
             elif not runs:
-                raise header_error("a check stands before the first run", piece)
+                raise header_error("a check must follow a run", piece)
             else:
                 runs[-1] = replace(runs[-1], checks=(*runs[-1].checks, parse_check(piece)))
     except CompileError as error:
@@ -121,13 +142,16 @@ def parse_header(source: str, file: str) -> list[Run]:
 
 
 def header_error(message: str, piece: Piece | None = None, start: int = 0, end: int | None = None) -> CompileError:
-    """A CompileError at (a part of) a piece."""
+    """Return a CompileError at the characters from `start` to `end` of a piece.
+
+    Without a piece, the error has no place.
+    """
     span = piece.span(start, end) if piece is not None else None
     return CompileError([Diagnostic(Severity.ERROR, "run-header", message, span)])
 
 
 def with_source(error: CompileError, file: str, source: str) -> CompileError:
-    """The same error, able to show the source line."""
+    """Return the same error with the source's text, so that its rendering shows the source line."""
     sources = error.sources or SourceMap()
     sources.files.setdefault(file, source)
     return CompileError(error.diagnostics, sources)
@@ -138,6 +162,7 @@ _CONTINUATION = re.compile(r"\s*//  +\S")
 
 
 def _directives(source: str, file: str) -> Iterator[tuple[str, Piece]]:
+    """Yield the kind ("run" or "check") and the text of each directive, joined with its continuation lines."""
     groups: list[tuple[str, list[Piece]]] = []
     goes_on = False
     for number, line in enumerate(source.split("\n"), 1):
@@ -161,7 +186,10 @@ _OPENING, _CLOSING = "([", ")]"
 
 
 def parse_run(piece: Piece) -> Run:
-    """The fields of one run line."""
+    """Parse the fields of one run line.
+
+    Raises CompileError.
+    """
     named: dict[str, Piece] = {}
     arguments: dict[str, Argument] = {}
     symbols: dict[str, Piece] = {}
@@ -181,7 +209,7 @@ def parse_run(piece: Piece) -> Run:
         if name in ("kernel", "global", "local", *WORK):
             named[name] = value
         elif name == "sg" or name in TYPES:
-            raise header_error(f"'{name}' has a meaning already", field)
+            raise header_error(f"'{name}' is a reserved name", field)
         elif typed := _TYPED.match(value.text):
             arguments[name] = _argument(field.part(0, match.end() - 1), typed.group(1), value, typed.end())
         else:
@@ -199,7 +227,10 @@ def parse_run(piece: Piece) -> Run:
 
 
 def parse_argument(piece: Piece) -> Argument:
-    """`NAME=TYPE...` alone, as the command line gives it."""
+    """Parse a single `NAME=TYPE...`, as an argument of the command line.
+
+    Raises CompileError.
+    """
     run = parse_run(piece)
     if len(run.arguments) != 1 or run.arguments[0].name.text + "=" != piece.text[: len(run.arguments[0].name.text) + 1]:
         raise header_error("expected NAME=TYPE[SHAPE]:FILL or NAME=TYPE:VALUE", piece)
@@ -207,16 +238,19 @@ def parse_argument(piece: Piece) -> Argument:
 
 
 def _depths(text: str) -> Iterator[int]:
-    """Yield the number of parentheses and brackets that are open behind each character."""
+    """Yield, for each character, the number of parentheses and brackets that are open after the character."""
     return itertools.accumulate((c in _OPENING) - (c in _CLOSING) for c in text)
 
 
 def _fields(piece: Piece) -> Iterator[Piece]:
-    """The parts between blanks; blanks inside parentheses and brackets do not count."""
+    """Yield the parts of a line between blanks that are outside of parentheses and brackets.
+
+    Raises CompileError if parentheses or brackets are not balanced.
+    """
     depth = start = 0
     for i, depth in enumerate(_depths(piece.text)):
         if depth < 0:
-            raise header_error(f"'{piece.text[i]}' without its opening", piece, i, i + 1)
+            raise header_error(f"unmatched '{piece.text[i]}'", piece, i, i + 1)
         if depth == 0 and piece.text[i].isspace():
             if start < i:
                 yield piece.part(start, i)
@@ -228,6 +262,7 @@ def _fields(piece: Piece) -> Iterator[Piece]:
 
 
 def _argument(name: Piece, type_name: str, value: Piece, after_type: int) -> Argument:
+    """Parse the value TYPE[SHAPE]:FILL of an argument, from offset `after_type` on. Raises CompileError."""
     if type_name not in TYPES:
         raise header_error(f"unknown type '{type_name}'; the types are {' '.join(TYPES)}", value, 0, len(type_name))
     shape: Piece | None = None
@@ -248,6 +283,7 @@ def _argument(name: Piece, type_name: str, value: Piece, after_type: int) -> Arg
 
 
 def _matching(piece: Piece, opening: int) -> int:
+    """Return the offset of the bracket that closes the one at `opening`. Raises CompileError."""
     for i, depth in enumerate(_depths(piece.text[opening:]), opening):
         if depth == 0:
             return i
@@ -260,7 +296,10 @@ _TOLERANCE = re.compile(r"\s(atol|rtol)=(\S+)\s*$")
 
 
 def parse_check(piece: Piece) -> Check:
-    """One check line. A `~` needs a tolerance, so that what counts as close is always written down."""
+    """Parse one check line.
+
+    A `~` needs a tolerance, so that the header always states it. Raises CompileError.
+    """
     rest = piece
     tolerances: dict[str, Piece] = {}
     while match := _TOLERANCE.search(rest.text):
@@ -282,7 +321,7 @@ def parse_check(piece: Piece) -> Check:
 
 
 def _operators(text: str) -> Iterator[tuple[int, str]]:
-    """The first `~` or `==` outside parentheses."""
+    """Yield the offset and text of the first `~` or `==` outside of parentheses, if any."""
     for i, depth in enumerate(_depths(text)):
         for word in ("~", "=="):
             if depth == 0 and text.startswith(word, i):

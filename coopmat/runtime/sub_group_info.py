@@ -1,4 +1,4 @@
-"""The answers of clGetKernelSubGroupInfo where the subgroups are the route's, which a driver does not know."""
+"""Answers to clGetKernelSubGroupInfo for the subgroups of a route, which a driver does not know."""
 
 from __future__ import annotations
 
@@ -13,49 +13,62 @@ from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
 
 @dataclass(frozen=True)
 class SubGroups:
-    """A kernel's subgroups of `size` work-items each, in work-groups of up to `most`; `required` are the work-groups
-    that the kernel asks for. Sizes are in work-items."""
+    """The subgroups of a kernel. Sizes are in work-items.
+
+    size: the size of a subgroup.
+    most: the maximum size of a work-group.
+    required: the local size that the kernel requires (reqd_work_group_size), or None.
+    """
 
     size: int
     most: int
     required: tuple[int, int, int] | None = None
 
     def count(self, local_size: Sequence[int]) -> int:
-        """Return the number of subgroups in a work-group; the last one may be smaller."""
+        """Return the number of subgroups in a work-group, of which the last may be smaller."""
         return -(-math.prod(local_size) // self.size)
 
     def local_size(self, count: int) -> list[int]:
-        """Return the local size of a work-group with so many subgroups, in one dimension; zeros where there is none."""
+        """Return the local size, in three dimensions, of a one-dimensional work-group with `count` subgroups.
+
+        If no work-group has that number, return zeros.
+        """
         items = count * self.size
         possible = (items, 1, 1) == self.required if self.required else 0 < items <= self.most
         return [items, 1, 1] if possible else [0, 0, 0]
 
     @property
     def most_count(self) -> int:
-        """The most that a work-group may have."""
+        """The maximum number of subgroups in a work-group."""
         return (math.prod(self.required) if self.required else self.most) // self.size
 
 
 def emulated(route: str, sub_group_size: int | None) -> bool:
-    """Return whether a kernel that was compiled by this route, for that size, has other subgroups than the device's."""
+    """Return whether the route emulates the subgroups of a kernel, instead of using the device's.
+
+    `sub_group_size` is the size for which the kernel was compiled, if any.
+    """
     return sub_group_size is not None and route in STRATEGIES and route not in IN_SUB_GROUPS
 
 
+# Name of the query -> function of the subgroups and the query's input that returns the answer.
 _ANSWERS: dict[str, Callable[[SubGroups, Any], Any]] = {
     "MAX_SUB_GROUP_SIZE_FOR_NDRANGE": lambda groups, local_size: groups.size,
     "SUB_GROUP_COUNT_FOR_NDRANGE": SubGroups.count,
     "LOCAL_SIZE_FOR_SUB_GROUP_COUNT": SubGroups.local_size,
     "MAX_NUM_SUB_GROUPS": lambda groups, _: groups.most_count,
-    # There is no attribute for it in OpenCL C.
+    # OpenCL C has no attribute to specify the number, so the answer is always 0.
     "COMPILE_NUM_SUB_GROUPS": lambda groups, _: 0,
 }
-# pyopencl hands this one's answer on with no sizes in it.
+# pyopencl's own answer to this query contains no sizes.
 _ALWAYS_OURS = "LOCAL_SIZE_FOR_SUB_GROUP_COUNT"
 
 
 def answer(query: int, of_route: bool) -> Callable[[SubGroups, Any], Any] | None:
-    """Return the function that answers a query, by its number; None where the driver's answer is right. `of_route`:
-    `emulated`."""
+    """Return the function that answers a query, given by its number; None if the driver's answer is right.
+
+    `of_route` is whether the kernel's subgroups are `emulated`.
+    """
     names = opencl().kernel_sub_group_info
     query_name = next((name for name in _ANSWERS if getattr(names, name, None) == query), None)
     return _ANSWERS[query_name] if query_name is not None and (of_route or query_name == _ALWAYS_OURS) else None

@@ -1,4 +1,4 @@
-"""`coopmat.variants`: the draft's query, answered for every device."""
+"""`coopmat.variants`: the draft's query for multiply-adds, answered for every device."""
 
 from __future__ import annotations
 
@@ -15,23 +15,27 @@ from .instruction_probe import instructions
 
 
 def variants(device: Any, sub_group_size: int | None = None, *, unit: bool | None = None) -> tuple[Variant, ...]:
-    """The multiply-adds that programs with matrices may count on, on a device: a pyopencl device, or a `DeviceInfo`.
+    """Return the multiply-adds that programs with matrices can rely on, on a pyopencl device or a `DeviceInfo`.
 
     A device with cl_khr_cooperative_matrix is asked for its list, for subgroups of `sub_group_size` work-items or of
-    its default size. Elsewhere the lowerings compute every combination of component types of one class and every
-    shape, in subgroups of every size. The answer begins with what the device's matrix instructions multiply, in the
-    instructions' shapes (multiples of these are composed of them); then follows a fixed selection with every component
-    type that the device has (`coopmat.matrices.emulated`; bf16 is ours, and has no number in `Variant.to_record`).
-    With `unit` True only what runs on matrix instructions is in the list, with False only what does not. Where it is
-    not known which of its instructions a device computes right, they are tried once, each in a process of its own.
-    SubGroupSizeError for a size that the device is known to lack; ValueError for one below 1, and where a device does
-    not tell what it has.
+    its default size. On any other device, the lowerings compute every combination of component types of one class and
+    every shape, in subgroups of every size.
+
+    The list for such a device begins with the multiply-adds of its matrix instructions, in the instructions' shapes.
+    Multiples of these shapes are composed of them. A fixed selection with every component type of the device follows
+    (`coopmat.matrices.emulated`). bf16 is an addition of ours without a number in `Variant.to_record`.
+
+    If `unit` is True, the list contains only multiply-adds that run on matrix instructions; if False, only all others.
+    If it is not known which instructions a device executes correctly, each is tried once, in a separate process.
+
+    Raises SubGroupSizeError for a size that the device is known not to have. Raises ValueError for a size below 1, or
+    if a device does not report its multiply-adds.
     """
     if sub_group_size is not None and sub_group_size < 1:
         raise ValueError(f"a subgroup has at least 1 work-item, not {sub_group_size}")
     info = device if isinstance(device, DeviceInfo) else describe(device)
     native = COOPERATIVE_MATRIX in info.extensions
-    # Of one work-item the lowerings make a subgroup anywhere.
+    # Lowered programs can have subgroups of one work-item on every device.
     sizes = info.sub_group_sizes if native or not info.sub_group_sizes else (1, *info.sub_group_sizes)
     if sub_group_size is not None and sizes and sub_group_size not in sizes:
         raise SubGroupSizeError(info.label, sub_group_size, tuple(dict.fromkeys(sizes)))
@@ -50,8 +54,11 @@ def variants(device: Any, sub_group_size: int | None = None, *, unit: bool | Non
 def variants_on_unit(
     device: DeviceInfo, sub_group_size: int | None = None, *, asks: bool = True
 ) -> tuple[Variant, ...]:
-    """The multiply-adds that the matrix instructions of a device without cl_khr_cooperative_matrix compute, in the
-    instructions' shapes; none of those that were not tried yet if `asks` is False."""
+    """Return the multiply-adds that a device's matrix instructions compute, in the instructions' shapes.
+
+    The device does not have cl_khr_cooperative_matrix. If `asks` is False, instructions that were not tried are left
+    out.
+    """
     strategy = _strategy(device, asks)
     if strategy is None:
         return ()
@@ -60,6 +67,7 @@ def variants_on_unit(
 
 
 def _native(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ...]:
+    """Return the native multiply-adds of a device. Raises ValueError if the device does not report them."""
     result = variants_for(device, sub_group_size)
     if result is None:
         size = "their default size" if sub_group_size is None else f"{sub_group_size} work-items"
@@ -68,13 +76,17 @@ def _native(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ..
 
 
 def _strategy(device: DeviceInfo, asks: bool = True) -> Strategy | None:
-    """Return the lowering to the device's matrix instructions, with those that it has; None if it has none."""
+    """Return the lowering to the device's matrix instructions, restricted to those that are right.
+
+    If there are no such instructions, return None.
+    """
     route = unit_for(device)
     available = instructions(device, route, asks=asks) if route and device.handle is not None else ()
     return STRATEGIES[route].tuned(Tuning(instructions=available)) if available else None
 
 
 def _takes(strategy: Strategy, variant: Variant, sub_group_size: int | None) -> bool:
+    """Return whether the lowering computes a multiply-add by instructions in subgroups of that size (None: any)."""
     a, b, c, _ = variant.matrix_types()
     operands = default_operands(variant.a, variant.b, variant.c)
     if variant.saturating:

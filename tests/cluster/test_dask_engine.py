@@ -47,7 +47,7 @@ def test_only_the_unit_that_kills_is_lost(engine: DaskEngine, tmp_path: Path) ->
 
 def test_a_unit_that_kills_workers_is_lost(engine: DaskEngine) -> None:
     found = results(engine, units.mortal, [1, 7, 2, 3, 4, 5], is_isolated=True)
-    assert isinstance(found[1], Lost) and "2 workers died of it" in found[1].reason
+    assert isinstance(found[1], Lost) and "2 workers died while they ran this unit" in found[1].reason
     assert [result for result in found if not isinstance(result, Lost)] == [1, 2, 3, 4, 5]
 
 

@@ -62,7 +62,7 @@ def test_what_kills_its_worker_fails(device: DeviceInfo, engine: DaskEngine, tmp
     statuses = {outcome.variant: outcome.status for outcome in there.outcomes}
     assert statuses == {"right.0": Status.PASSED, "killer": Status.FAILED, "right.1": Status.PASSED}
     (failure,) = there.failures
-    assert "2 workers died of it" in failure.log
+    assert "2 workers died while they ran this unit" in failure.log
 
 
 def test_workers_of_another_version_get_no_work(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,5 +73,5 @@ def test_workers_of_another_version_get_no_work(engine: DaskEngine, monkeypatch:
     count = len(engine._client.scheduler_info(n_workers=-1)["workers"])
     assert engine.workers() == {} and engine.workers() == {}
     assert len(told) == count > 0 and all(
-        "gets no work: it has coopmat" in line and "this is 0.0.0+other" in line for line in told
+        "gets no work: it has coopmat" in line and "this process has 0.0.0+other" in line for line in told
     )

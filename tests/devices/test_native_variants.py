@@ -212,7 +212,7 @@ def test_a_device_file_tells_alignment_and_multiple():
     device = from_key_values(text, "dev.txt")
     assert (device.pointer_alignment, device.stride_multiple) == (16, 32)
     for bad in ("x", "0", "-4", "1.5", "99999999999999999999", "²"):
-        with pytest.raises(CompileError, match=r"dev.txt: CL_DEVICE_\w+: .* is no number of bytes"):
+        with pytest.raises(CompileError, match=r"dev.txt: CL_DEVICE_\w+: .* is not a positive number of bytes"):
             from_key_values(f"CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR={bad}", "dev.txt")
 
 

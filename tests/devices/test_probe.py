@@ -113,7 +113,7 @@ def test_what_decides_the_answer_decides_the_key(
         (refuse, "not here"),
         (crash, "the process was ended by SIGKILL; last words"),
         (leave, "the process ended with 3"),
-        (hang, "it did not end within 4 s"),
+        (hang, "the process did not end within 4 s"),
     ],
 )
 def test_whatever_becomes_of_the_process_is_an_answer(any_device: DeviceInfo, call: Any, failure: str) -> None:

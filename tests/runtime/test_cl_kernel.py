@@ -123,7 +123,7 @@ def test_numbers_in_other_guises(built: SimpleNamespace, number: int, value: Any
         (8, "x", "needs an integer, not a str"),
         (8, np.array([3, 4], np.uint32), "needs an integer, not a numpy array"),
         (5, 1.0, "needs 16 bytes"),
-        (5, np.zeros(3, np.float32), "has 16 bytes, not 12"),
+        (5, np.zeros(3, np.float32), "needs 16 bytes, not 12"),
     ],
 )
 def test_what_does_not_fit_is_named(built: SimpleNamespace, number: int, value: Any, message: str) -> None:

@@ -143,7 +143,7 @@ def test_a_size_that_the_device_does_not_tell_is_refused_at_the_launch(habit, si
     found, builds = fit(module)
     assert (found["first"], builds) == (16, 1)
     rules = LaunchRules(module.kernels["first"], UNTOLD, SimpleNamespace(name="first"))
-    with pytest.raises(CompileError, match=r"'first' is compiled for subgroups of 16, .* does not tell"):
+    with pytest.raises(CompileError, match=r"'first' is compiled for subgroups of 16, .* does not report"):
         rules.local_size_for((64,), None)
 
 
