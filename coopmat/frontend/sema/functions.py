@@ -82,7 +82,7 @@ def analyse(
     row_major: matrix types without a layout are row-major.
     preamble: if known, its declarations and its functions that are reached are in the unit.
     only_reached: drop functions that no kernel reaches, if there are kernels and no matrices.
-    separate: other programs may define what this one declares, and use what it defines.
+    separate: other programs may define functions that this program declares, and call functions that it defines.
     """
     rules = Rules(expressions.analyse, type_name, block, prototype)
     flags = single, contract, wrap, half_bits, row_major, separate
