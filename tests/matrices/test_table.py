@@ -31,12 +31,15 @@ def _of_another_size(target: Target) -> bool:
 
 
 @pytest.mark.parametrize("target", slow_where(_of_another_size, [*TARGETS, NATIVE, MAINTENANCE]), ids=str)
-def test_a_covering_selection(device: DeviceInfo, target: Target) -> None:
-    """`tools/matrix-table` runs all; this has every operation on every target, and with every value of every axis."""
+def test_a_covering_selection(device: DeviceInfo, target: Target, pytestconfig: pytest.Config) -> None:
+    """Each operation runs on every target and with every value of every axis; with --all, on every route with every
+    component type. `tools/matrix-table` runs all rows."""
+    every_type = pytestconfig.getoption("--all")
     everywhere = (*targets(device), NATIVE, MAINTENANCE)
     if target not in everywhere:
         pytest.skip(f"the device has no subgroups of {target.sub_group_size}")
-    rows = [row for where, row in table.covering(everywhere, SEED) if where == target]
+    chosen = everywhere if every_type else tuple(t for t in everywhere if not _of_another_size(t))
+    rows = [row for where, row in table.covering(chosen, SEED, every_type) if where == target]
     runner = Runner(device, SEED)
     found = [
         finding for start in range(0, len(rows), BATCH) for finding in runner.run(target, rows[start : start + BATCH])

@@ -66,7 +66,8 @@ class Part:
 
     def there(self, route: str) -> bool:
         """Return whether the compiler supports the part on this route."""
-        return _compiles(self.probe, route)
+        # The generations of a vendor's instructions share their code.
+        return _compiles(self.probe, route.partition("@")[0])
 
 
 _TINY = "typedef COOP(float, 2, 2, B) M; M m; m = coop_mat_init(1.0f);"
@@ -91,7 +92,9 @@ def _compiles(body: str, route: str) -> bool:
     text = f"{PRELUDE}kernel void k(global {pointee} *p) {{ {body} }}"
     options = Target(route, 8).options
     try:
-        return bool(coopmat.compile(text, options, name="probe.cl").spirv)
+        module = coopmat.compile(text, options, name="probe.cl")
+        # Only native matrices can be rejected after the lowering.
+        return bool(module.spirv if route.startswith("native") else module.llvm_ir)
     except (coopmat.CompileError, InternalError):
         return False
 

@@ -52,23 +52,27 @@ def _is_read(row: Row, language: str) -> bool:
     return language != "ir" or not any(value in SMALL_FLOATS for case in row.keys for _, value in case.axes)
 
 
-def covering(targets: tuple[Target, ...], seed: int) -> Iterator[tuple[Target, Row]]:
-    """Yield rows in an order that depends on the seed, each if it has a feature that no earlier row had."""
+def covering(targets: tuple[Target, ...], seed: int, every_type: bool = True) -> Iterator[tuple[Target, Row]]:
+    """Yield rows in an order that depends on the seed, each if it has a feature that no earlier row had.
+
+    `every_type`: whether each operation has all component types on each route, and not only on some lowered route and
+    on some native route.
+    """
     pairs = [(target, row) for target in targets for row in rows_for(target, targets)]
     pairs.sort(key=lambda pair: zlib.crc32(f"{pair[0]} {pair[1].name} {seed}".encode()))
     seen: set[tuple[str, ...]] = set()
     for target, row in pairs:
-        new = {feature for case in row.keys for feature in _features(target, case)} - seen
+        new = {feature for case in row.keys for feature in _features(target, case, every_type)} - seen
         if new:
             seen |= new
             yield target, row
 
 
-def _features(target: Target, case: Key) -> Iterator[tuple[str, ...]]:
+def _features(target: Target, case: Key, every_type: bool) -> Iterator[tuple[str, ...]]:
     """Yield the features that the selection must cover.
 
-    They are each operation on each route, with each value of each axis, and with each component type; each kind of
-    memory on each route; and each target.
+    They are each operation on each route, with each value of each axis, and with each component type (`every_type`:
+    on each route); each kind of memory on each route; and each target.
     """
     if target.through:
         yield (case.operation, "through")
@@ -79,6 +83,7 @@ def _features(target: Target, case: Key) -> Iterator[tuple[str, ...]]:
         yield (case.operation, axis, value)
     (_, component), *_ = case.axes
     # Programs treat all types alike, so the type is ignored.
-    yield (case.operation, target.route, component if case.operation not in programs.FORMS else "")
+    route = target.route if every_type else "native" if target.route.startswith("native") else "lowered"
+    yield (case.operation, route, component if case.operation not in programs.FORMS else "")
     if case.operation in ("load", "store"):
         yield (target.route, *case.on("layout", "space"))
