@@ -52,7 +52,7 @@ def test_info_as_json(coopmat, place: Path) -> None:
 
 def test_directory_that_others_can_open(coopmat, place: Path) -> None:
     place.chmod(0o755)
-    assert f"no: {place} can be opened by others (mode 755); `chmod 700" in coopmat("cache", "info").out.decode()
+    assert f"no: {place} can be opened by others (mode 755): run `chmod 700" in coopmat("cache", "info").out.decode()
     done = coopmat("cache", "clear")
     assert done.status == 1 and "can be opened by others" in done.err and "Traceback" not in done.err
     assert any(path.is_file() for path in place.rglob("*"))

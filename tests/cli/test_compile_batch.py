@@ -15,6 +15,7 @@ from typing import Any
 
 import batch_sources
 import pytest
+from command_server import shared_server
 from hypothesis import given, strategies as st
 
 from coopmat import compiler, file_table
@@ -47,8 +48,9 @@ def alone(directory: Path, entries: list[dict[str, Any]], *common: str) -> tuple
     """The outputs, findings and worst status of compilations one by one, outputs taken away."""
     outputs, text, status = {}, "", 0
     for entry in entries:
-        done = coopmat(*common, *entry["options"], "-o", entry["output"], entry["source"], directory=directory)
-        text, status = text + done.stderr, max(status, done.returncode)
+        words = ["compile", *common, *entry["options"], "-o", entry["output"], entry["source"]]
+        done = shared_server().run(words, b"", directory, dict(os.environ))
+        text, status = text + done.err, max(status, done.status)
         if (path := directory / entry["output"]).exists():
             outputs[entry["output"]] = path.read_bytes()
             path.unlink()
