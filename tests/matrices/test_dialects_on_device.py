@@ -18,6 +18,7 @@ from matrix_table import execution, table
 from matrix_table.axes import NATIVE, targets
 from opencl_devices import device_of
 from optimise import optimised
+from repeats import slow_where
 from test_programs_on_device import THEMES
 
 import coopmat
@@ -30,6 +31,12 @@ WAYS = (("khr", "O2"), ("rfc", ""), ("clang", "O1"))
 # Each is tried on other things.
 PLACES = [(target, *way, number) for number, (target, way) in enumerate(product(TARGETS, WAYS))]
 each_place = pytest.mark.parametrize(("target", "dialect", "passes", "number"), PLACES, ids=lambda value: str(value))
+# Each target and each way once.
+each_target_and_way = pytest.mark.parametrize(
+    ("target", "dialect", "passes", "number"),
+    slow_where(lambda target, dialect, passes, number: number % 4, PLACES),
+    ids=lambda value: str(value),
+)
 compile_source = coopmat.compile
 
 
@@ -54,7 +61,7 @@ def test_programs(
     run(device, target, [next(iter(theme(np.random.default_rng(7), target)))])
 
 
-@each_place
+@each_target_and_way
 def test_operations(
     device: DeviceInfo, target: Target, dialect: str, passes: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
