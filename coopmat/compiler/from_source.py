@@ -274,11 +274,11 @@ def emit(c: Compilation) -> bytes:
 
 def adapted(c: Compilation, spirv: bytes) -> bytes:
     """Return a native module in the form that its consumer accepts. Raises CompileError if this is impossible."""
-    from ..foreign.consumers import adapt
+    from ..foreign.consumers import legalize_for_consumer
     from ..foreign.spirv import Refused
 
     try:
-        return c.timed("adapt", lambda: adapt(spirv, c.options.consumer))
+        return c.timed("adapt", lambda: legalize_for_consumer(spirv, c.options.consumer))
     except Refused as error:
         message = f"{c.name} cannot be native under the profile {c.options.consumer.name}: {error.message}"
         raise c.refused("native-matrix", message) from error

@@ -155,16 +155,21 @@ def _operands(
     return tuple(types_by_tile.values())
 
 
-def _light(route: str, dealt: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
+def _light(route: str, round_robin: _Dealt[Item]) -> tuple[tuple[Item, int], ...]:
     """Return items in subgroups so large that no work-item holds more than `_MOST_COMPONENTS` of a matrix.
 
     This applies only to routes in the device's subgroups. If no size is large enough, the item keeps its size.
     """
     if route not in IN_SUB_GROUPS:
-        return tuple(dealt)
+        return tuple(round_robin)
     return tuple(
-        (item, next((s for s in sorted(dealt.sizes) if s >= size and _components(item) <= _MOST_COMPONENTS * s), size))
-        for item, size in dealt
+        (
+            item,
+            next(
+                (s for s in sorted(round_robin.sizes) if s >= size and _components(item) <= _MOST_COMPONENTS * s), size
+            ),
+        )
+        for item, size in round_robin
     )
 
 

@@ -48,11 +48,11 @@ class LoopConditions:
         """Append to `out` a condition that equals `condition` and depends on an opaque zero; return its id."""
         scope, kind = self._globals, self._globals.kind_of(condition)
         if scope.definitions[kind].opcode != _TYPE_BOOL:
-            out.append(scope.calculated(_XOR, kind, condition, zeros.turning(kind, out)))
+            out.append(scope.new_instruction(_XOR, kind, condition, zeros.loop_variant_zero(kind, out)))
         else:
             integer = scope.integer()
-            is_set = scope.calculated(_UNEQUAL, kind, zeros.turning(integer, out), scope.null(integer))
-            out += (is_set, scope.calculated(_BOOLS_UNEQUAL, kind, condition, is_set.result or 0))
+            is_set = scope.new_instruction(_UNEQUAL, kind, zeros.loop_variant_zero(integer, out), scope.null(integer))
+            out += (is_set, scope.new_instruction(_BOOLS_UNEQUAL, kind, condition, is_set.result or 0))
         return out[-1].result or 0
 
     def _invariant(self, code: list[Instruction], flow: ControlFlow) -> Iterator[Instruction]:

@@ -38,7 +38,7 @@ class Globals:
         """Each id -> its defining instruction, including new instructions."""
         return dict(self.module.definitions())
 
-    def calculated(self, opcode: int, kind: int, *operands: int) -> Instruction:
+    def new_instruction(self, opcode: int, kind: int, *operands: int) -> Instruction:
         """Return a new instruction with a result of the type `kind`, and add it to `definitions`."""
         item = Instruction(opcode, operands, kind, self.module.new_id())
         self.definitions[item.result or 0] = item
@@ -188,13 +188,13 @@ class OpaqueZeros:
         words = (word & 0xFFFFFFFF, word >> 32)[: 1 + bits // 64]
         mask = self.like(scope.constant(scope.integer(bits), *words)) if sign else self.of(scope.integer(bits))
         if count > 1:
-            out.append(scope.calculated(_SPLAT, integer, *(mask,) * count))
+            out.append(scope.new_instruction(_SPLAT, integer, *(mask,) * count))
             mask = out[-1].result or 0
         if kind == integer:
-            return scope.calculated(_XOR, kind, value, mask)
-        out.append(scope.calculated(_BITCAST, integer, value))
-        out.append(scope.calculated(_XOR, integer, out[-1].result or 0, mask))
-        return scope.calculated(_BITCAST, kind, out[-1].result or 0)
+            return scope.new_instruction(_XOR, kind, value, mask)
+        out.append(scope.new_instruction(_BITCAST, integer, value))
+        out.append(scope.new_instruction(_XOR, integer, out[-1].result or 0, mask))
+        return scope.new_instruction(_BITCAST, kind, out[-1].result or 0)
 
     def hide(self, item: Instruction, values: Container[int], out: list[Instruction]) -> None:
         """Replace the operands of a comparison that are among the `values` by equal opaque values.
@@ -214,20 +214,20 @@ class OpaqueZeros:
         if value in self._hidden or self._globals.width(value) is None:
             return value
         kind = self._globals.kind_of(value)
-        out.append(self._globals.calculated(_XOR, kind, value, self.of(kind, number)))
+        out.append(self._globals.new_instruction(_XOR, kind, value, self.of(kind, number)))
         result = out[-1].result or 0
         self._hidden.add(result)
         return result
 
-    def turning(self, kind: int, out: list[Instruction]) -> int:
+    def loop_variant_zero(self, kind: int, out: list[Instruction]) -> int:
         """Return an opaque zero that is recomputed in every iteration of the enclosing loop, at the end of `out`."""
         scope = self._globals
         if kind not in self._turns:
             self._turns[kind] = scope.module.new_id()
             self._variables.append(instruction("OpVariable", scope.pointer(kind), self._turns[kind], _STORAGE_FUNCTION))
             self._accesses.append(instruction("OpStore", self._turns[kind], scope.null(kind)))
-        before = scope.calculated(_LOAD, kind, self._turns[kind])
-        after = scope.calculated(_ADD, kind, before.result or 0, self.of(kind))
+        before = scope.new_instruction(_LOAD, kind, self._turns[kind])
+        after = scope.new_instruction(_ADD, kind, before.result or 0, self.of(kind))
         out += (before, after, instruction("OpStore", self._turns[kind], after.result or 0))
         return after.result or 0
 

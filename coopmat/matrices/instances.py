@@ -8,7 +8,7 @@ from typing import ClassVar
 from . import spelling
 from .holdings import Interleaved, Term
 from .instance import FromTemplate, Instance, Parameter, Signature
-from .products import PIECE, joined, piece
+from .products import COPY_BYTES, joined, piece
 from .strategies import Target
 from .variants import ComponentType, Layout, MatrixType, Use
 
@@ -74,7 +74,7 @@ def each_component(target: Target, matrix: MatrixType, steps: int) -> str:
     return each(steps, holding.has_vectors)
 
 
-def travelling(target: Target, t: ComponentType) -> dict[str, str]:
+def shuffle_macros(target: Target, t: ComponentType) -> dict[str, str]:
     """Return the macros that convert components to integers that lanes can broadcast, and back.
 
     Return {} if none are needed.
@@ -118,7 +118,7 @@ class OfMatrix(FromTemplate):
         return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if holding.has_vectors else out
 
 
-# Access functions in x86.cl that copy PIECE bytes at a time.
+# Access functions in x86.cl that copy COPY_BYTES at a time.
 _BY_PIECES = frozenset({"WHOLE_ROWM", "INTERLEAVED_ROWM", "INTERLEAVED_PACKED"})
 
 
@@ -163,13 +163,13 @@ class _Memory(OfMatrix):
         how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
         if how == "WHOLE_COLM" and not self._in_blocks(target):
             how = "WHOLE_COLM_LINE" if self._is_line(target) else "EACH"
-        in_pieces = target.strategy.in_pieces(self.matrix)
-        pieces = f"{section}_{how}_PIECES " * in_pieces
+        uses_wide_copies = target.strategy.uses_wide_copies(self.matrix)
+        pieces = f"{section}_{how}_PIECES " * uses_wide_copies
         out = self.matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
         if how != "WHOLE_ROWM":
             out["EACH"] = each_component(target, self.matrix, holding.slots)
-        if in_pieces and how in _BY_PIECES:
-            out["EACH"] = each(holding.slots * self.matrix.component.size // PIECE)
+        if uses_wide_copies and how in _BY_PIECES:
+            out["EACH"] = each(holding.slots * self.matrix.component.size // COPY_BYTES)
         fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"
         out |= {
             "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
@@ -179,8 +179,11 @@ class _Memory(OfMatrix):
             "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
             "INSIDE(r, c)": fits if self.checked else "1",
         }
-        if in_pieces:
-            out |= {"PIECE": str(PIECE // self.matrix.component.size), "LOAD_PIECE(p)": piece(self.matrix.component)}
+        if uses_wide_copies:
+            out |= {
+                "PIECE": str(COPY_BYTES // self.matrix.component.size),
+                "LOAD_PIECE(p)": piece(self.matrix.component),
+            }
         if how == "WHOLE_COLM_LINE":
             out |= {"EACH": each(holding.slots // _BLOCK), "V16": spelling.vector(self.matrix.component, _BLOCK)}
         if how == "WHOLE_COLM":
@@ -283,7 +286,7 @@ class Store(_Memory):
         m = self.matrix
         out = self._memory_definitions(target, "STORE_ALL")
         out["EACH"] = each(m.rows * m.columns)
-        return out | travelling(target, m.component)
+        return out | shuffle_macros(target, m.component)
 
     def scratch_bytes(self, target: Target) -> int:
         return bytes_of_row(target, self.matrix.component) if self._all(target) else 0
@@ -476,7 +479,7 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
     row, column = holding.place(Term("(l)"), Term("(s)"))
     if transposed:
         row, column = column, row
-    out = Fill(result).definitions(target) | travelling(target, source.component) | unset(target)
+    out = Fill(result).definitions(target) | shuffle_macros(target, source.component) | unset(target)
     return out | {
         "OP": "MOVE",
         "EACH": each(result.rows * result.columns, holding.has_vectors),

@@ -13,7 +13,7 @@ from functools import lru_cache
 from . import spelling
 from .holdings import Holding, Term
 from .instance import Instance, Parameter, Signature, Written
-from .instances import OfMatrix, bytes_of_row, each, name_of, private, travelling, unset
+from .instances import OfMatrix, bytes_of_row, each, name_of, private, shuffle_macros, unset
 from .spelling import FLOAT
 from .strategies import Target
 from .variants import COMPONENT_TYPES, MatrixType
@@ -197,7 +197,7 @@ class Reduce(OfMatrix):
                 self.matrix_definitions(target, f"REDUCE_WIDE_{_WORDS[self.how].upper()}") | shape | self._wide(target)
             )
         section = "REDUCE_BLOCKS" if self.how == BLOCKS else "REDUCE"
-        out = self.matrix_definitions(target, section) | travelling(target, t) | shape | unset(target)
+        out = self.matrix_definitions(target, section) | shuffle_macros(target, t) | shape | unset(target)
         places = {name: body for name, body in target.holding(self.result).macros().items() if name != "HELD"}
         out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in places.items()}
         out["EACH"] = each(m.rows * m.columns, vectors=False)

@@ -8,7 +8,7 @@ from . import instances, spelling
 from .holdings import Number, Term
 from .instance import FromTemplate, Instance, Parameter, Signature, Written
 from .instructions import Instruction
-from .products import PIECE, FragmentProduct, Product
+from .products import COPY_BYTES, FragmentProduct, Product
 from .strategies import Target, storage_alignment
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use
 
@@ -246,8 +246,8 @@ class MultiplyAdd(FromTemplate):
         A load of memory that several smaller stores wrote would wait for them.
         """
         width, size = target.width(self.a), self.a.component.size
-        if target.strategy.in_pieces(self.a):
-            width = PIECE // size
+        if target.strategy.uses_wide_copies(self.a):
+            width = COPY_BYTES // size
         words = spelling.vector(COMPONENT_TYPES["u32"], max(1, width * size // 4))
         each = instances.each(self.a.rows * self.a.columns // width)
         return {"A_WIDTH": str(width), "A_WORDS": words, "EACH_A": each}
@@ -256,7 +256,7 @@ class MultiplyAdd(FromTemplate):
         """Return the macros for the lane layout of each matrix, and for the exchange of A's and B's components."""
         out = target.holding(self.c).macros() | {"ROWS": str(self.c.rows), "COLUMNS": str(self.c.columns)}
         for name, matrix in (("A", self.a), ("B", self.b)):
-            macros = target.holding(matrix).macros() | instances.travelling(target, matrix.component)
+            macros = target.holding(matrix).macros() | instances.shuffle_macros(target, matrix.component)
             words = ("HOLDER(r, c)", "SLOT(r, c)", "W_OF(x)", "T_OF(x)")
             out |= {f"{name}_{word}": macros[word] for word in words}
         return out

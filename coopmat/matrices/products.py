@@ -224,15 +224,15 @@ X86 = (
 
 
 # Bytes of the processor's widest register, and of a cache line.
-PIECE = 64
+COPY_BYTES = 64
 
 
 def piece(component: ComponentType) -> str:
-    """Return an expression that loads PIECE bytes at `p`, aligned only to a component, as 16 words.
+    """Return an expression that loads COPY_BYTES at `p`, aligned only to a component, as 16 words.
 
     Compilers make one load of it.
     """
-    count = PIECE // (16 * component.size)
+    count = COPY_BYTES // (16 * component.size)
     words = f"as_uint{16 // count}"
     return f"(uint16)({', '.join(f'{words}(vload16(0, (p) + {16 * i}))' for i in range(count))})"
 

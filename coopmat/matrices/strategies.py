@@ -10,7 +10,7 @@ from types import MappingProxyType
 from . import fragments
 from .holdings import Columns, Holding, Interleaved, Whole
 from .instructions import FAMILIES
-from .products import PIECE, X86, Product
+from .products import COPY_BYTES, X86, Product
 from .variants import MatrixType, Operands
 
 # The number of work-items for which local memory is allocated if the kernel does not state its work-group size.
@@ -70,7 +70,7 @@ class Strategy:
         names.
     builtins: the file with the subgroup builtins, if the subgroups are not the device's.
     barrier: the function by which lanes wait for each other; empty if there is only one lane.
-    has_pieces: whether the devices copy memory best in PIECE bytes, for all component types.
+    has_pieces: whether the devices copy memory best in units of COPY_BYTES, for all component types.
     tuning: the properties of the device.
     """
 
@@ -170,11 +170,11 @@ class Strategy:
             None,
         )
 
-    def in_pieces(self, matrix: MatrixType) -> bool:
+    def uses_wide_copies(self, matrix: MatrixType) -> bool:
         """Return whether a matrix of small components is copied from memory in the processor's widest registers."""
         holding = self.holding(matrix, 1)
         row = matrix.columns * matrix.component.size * (holding.pack if isinstance(holding, Interleaved) else 1)
-        return self.has_pieces and matrix.component.size < 4 and row % PIECE == 0
+        return self.has_pieces and matrix.component.size < 4 and row % COPY_BYTES == 0
 
     def width(self, matrix: MatrixType) -> int:
         """Return the width of a matrix's vectors: the widest that divides a row, or 1."""
@@ -269,7 +269,7 @@ def storage_alignment(strategy: Strategy, matrix: MatrixType, sub_group_size: in
     lanes = {sub_group_size, *(row.lanes for row in strategy.products)}
     units = (strategy.holding(matrix, size).unit for size in lanes)
     vectors = matrix.component.size * max(*units, strategy.width(matrix))
-    return max(vectors, PIECE) if strategy.in_pieces(matrix) else vectors
+    return max(vectors, COPY_BYTES) if strategy.uses_wide_copies(matrix) else vectors
 
 
 # address space of a store -> fences of the barriers before and after it. No other work-item reads private memory. For

@@ -45,7 +45,7 @@ from ..passes.functions import (
     sequence,
 )
 from ..passes.library import LibraryCalls
-from ..passes.storage import LIBRARY_SPAN, PlainTypes, load, named_space, names_matrix
+from ..passes.storage import LIBRARY_SPAN, PlainTypes, load, names_matrix, strip_generic_cast
 from . import trees as matrix_trees
 from .expressions import Machine
 from .overlaps import Overlaps
@@ -267,13 +267,13 @@ class _Function(FunctionRewriter):
         """Lower an assignment to a matrix."""
         if not isinstance(new, list):
             return new
-        return self._assign(e, e.value.span, self._arguments(e, new[1:]), *self.once(new[0]))
+        return self._assign(e, e.value.span, self._arguments(e, new[1:]), *self.stable_lvalue(new[0]))
 
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign | list[Any]) -> typed.Expr:
         """Lower a compound assignment to a matrix."""
         if not isinstance(new, list):
             return new
-        before, target = self.once(new[0])
+        before, target = self.stable_lvalue(new[0])
         return self._assign(e, e.span, self._arguments(e, new[1:], target), before, target)
 
     def _assign(
@@ -324,7 +324,7 @@ class _Function(FunctionRewriter):
             before.append(value.left)
             value = value.right
         if isinstance(value, typed.Load):
-            effects, place = self.once(value.operand)
+            effects, place = self.stable_lvalue(value.operand)
             before += effects
         else:
             place = self.temporary(value.type, value.span)
@@ -335,7 +335,7 @@ class _Function(FunctionRewriter):
 
     def of_vector(self, e: typed.MatrixOfVector, new: typed.MatrixOfVector) -> typed.Expr:
         """Lower a cast of a vector to a matrix."""
-        before, vector = self.held(new.operand)
+        before, vector = self.materialize(new.operand)
         result = self.temporary(new.type, e.span)
         for number, i in enumerate(_in_memory(e.type)):
             target = element(result, _number(e, i))
@@ -388,7 +388,7 @@ def _leaf_parts(leaf: Leaf) -> list[typed.Expr]:
 
 def _memory(leaf: MemoryLeaf, pointer: typed.Expr, stride: typed.Expr) -> list[typed.Expr]:
     """Return the pointer, in its named address space if that is known, and the stride if it is not constant."""
-    return [named_space(pointer), *([] if isinstance(leaf.stride, typed.IntConst) else [stride])]
+    return [strip_generic_cast(pointer), *([] if isinstance(leaf.stride, typed.IntConst) else [stride])]
 
 
 def _space(pointer: typed.Expr) -> AddressSpace:
@@ -401,7 +401,7 @@ def _in_named_space(place: typed.LValue) -> typed.LValue:
     """Return an lvalue in its named address space, if that is known."""
     if not isinstance(place, typed.Deref):
         return place
-    pointer = named_space(place.pointer)
+    pointer = strip_generic_cast(place.pointer)
     if pointer is place.pointer:
         return place
     assert isinstance(pointer.type, PointerType)

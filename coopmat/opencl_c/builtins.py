@@ -11,7 +11,7 @@ from ..features import LANGUAGE_VERSIONS
 from ..frontend import builtins, typed
 from ..frontend.typed import ConvertKind
 from ..frontend.types import DOUBLE, FLOAT, INT, PointerType, ScalarType, Type
-from ..passes.storage import named_space
+from ..passes.storage import strip_generic_cast
 from . import conversions, literals
 from .declarations import half_pointer, type_name
 from .text import Binds, Text, call, cast
@@ -115,7 +115,7 @@ def _argument(c: Context, e: typed.Expr, word: str, only: Type | None, halves: b
         if e.value in _NAMED.get(word, ()):
             return Text(_NAMED[word][e.value])
     if isinstance(e.type, PointerType):
-        pointer = c.value(named_space(e))
+        pointer = c.value(strip_generic_cast(e))
         return cast(half_pointer(c.program, e.type), pointer) if c.program.half_bits and halves else pointer
     return c.assigned(e) if only is not None and only == e.type else c.value(e)
 

@@ -37,7 +37,7 @@ class FunctionRewriter(ABC):
 
     Subclasses provide `handlers`: class of node -> method that replaces the node. Library functions store a matrix
     result through their first argument, an address. `result` creates such a call with a temporary as the destination.
-    If the result is assigned to a variable, `straight` drops the temporary and passes the variable's address.
+    If the result is assigned to a variable, `assign_in_place` drops the temporary and passes the variable's address.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class FunctionRewriter(ABC):
         self._temporaries[decl] = None
         return variable(decl)
 
-    def once(self, target: typed.LValue) -> tuple[list[typed.Expr], typed.LValue]:
+    def stable_lvalue(self, target: typed.LValue) -> tuple[list[typed.Expr], typed.LValue]:
         """Return (expressions to evaluate first, an lvalue for the same object that can be used several times).
 
         An lvalue with side effects is replaced by a dereference of a temporary pointer. Raise InternalError for vector
@@ -131,15 +131,15 @@ class FunctionRewriter(ABC):
             raise InternalError("components of a vector have no address", str(target.span))
         if isinstance(target, typed.MatrixElement):
             # A component of a native matrix has no address, either: keep the matrix lvalue and hold the index.
-            before, matrix = self.once(target.matrix)
-            more, index = self.held(target.index)
+            before, matrix = self.stable_lvalue(target.matrix)
+            more, index = self.materialize(target.index)
             return [*before, *more], copied(target, matrix=matrix, index=index)
         pointer = address_of(target)
         target_pointer = self.temporary(pointer.type, target.span)
         place = typed.Deref(target.span, target.type, target.place, load(target_pointer))
         return [typed.Assign(target.span, target_pointer.type, target_pointer, pointer)], place
 
-    def held(self, e: typed.Expr) -> tuple[list[typed.Expr], typed.Expr]:
+    def materialize(self, e: typed.Expr) -> tuple[list[typed.Expr], typed.Expr]:
         """Return (expressions to evaluate first, an expression for the same value that can be used several times)."""
         if is_simple(e):
             return [], e
@@ -168,7 +168,7 @@ class FunctionRewriter(ABC):
         self._results[out.decl] = call
         return sequence([*before, call, load(out)])
 
-    def straight(self, target: typed.LValue, value: typed.Expr, span: Span) -> typed.Comma | None:
+    def assign_in_place(self, target: typed.LValue, value: typed.Expr, span: Span) -> typed.Comma | None:
         """Return the assignment of a call's result to a variable, with the call storing directly to the variable.
 
         The temporary of the call is deleted. If `target` is not a plain variable, or `value` does not come from
@@ -201,10 +201,10 @@ class FunctionRewriter(ABC):
         for item in new.items:
             items.append(item)
             if isinstance(item, typed.DeclStmt) and item.decl.initializer is not None:
-                straight = self.straight(variable(item.decl), item.decl.initializer, item.span)
-                if straight is not None:
+                comma = self.assign_in_place(variable(item.decl), item.decl.initializer, item.span)
+                if comma is not None:
                     item.decl.initializer = None
-                    items.append(typed.ExprStmt(item.span, straight.left))
+                    items.append(typed.ExprStmt(item.span, comma.left))
         return new if len(items) == len(new.items) else typed.Block(s.span, items)
 
 

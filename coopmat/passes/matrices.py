@@ -35,7 +35,7 @@ from ..vectorize import LINEAR, UNIFORM, VARYING, Kind, vectorize
 from . import Library, Report
 from .functions import CallGraph, FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
-from .storage import Storage, decayed, load, member, named_space, names_matrix
+from .storage import Storage, decayed, load, member, names_matrix, strip_generic_cast
 from .sub_groups import SubGroups, substitute
 
 _FLOAT16 = VectorType(FLOAT, 16)
@@ -174,7 +174,7 @@ class _Function(FunctionRewriter):
             if self.unit.storage.is_own_record(operand.type):
                 effects, operand = self.address(operand)
                 before += effects
-            operands.append(named_space(operand))
+            operands.append(strip_generic_cast(operand))
         instance = _INSTANCES[type(e)](e)
         if isinstance(instance, lowering.MultiplyAdd):
             self.unit.remarks.append((e.span, partial(instance.remark, self._target(instance))))
@@ -281,7 +281,7 @@ class _Function(FunctionRewriter):
     # --- assignments -----------------------------------------------------------------------------
 
     def assign(self, e: typed.Assign, new: typed.Assign) -> typed.Expr:
-        return self.straight(new.target, new.value, e.span) or new
+        return self.assign_in_place(new.target, new.value, e.span) or new
 
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign) -> typed.Expr:
         if not isinstance(e.computation, CoopMatrixType):
@@ -289,7 +289,7 @@ class _Function(FunctionRewriter):
         matrix = _of(e.computation)
         scaled = e.op == "scalar_mul"
         instance = lowering.ScalarMultiply(matrix) if scaled else lowering.Binary(matrix, e.op)
-        before, target = self.once(new.target)
+        before, target = self.stable_lvalue(new.target)
         value = new.value
         if not scaled:
             effects, value = self.address(value)
@@ -314,7 +314,7 @@ class _Function(FunctionRewriter):
         replacement = substitute(self.target.strategy, e)
         arguments = new.arguments[: len(replacement.instance.signature.parameters)]
         if not replacement.each:
-            return passed(self._call(replacement.instance, list(map(named_space, arguments)), e.span), e.type)
+            return passed(self._call(replacement.instance, list(map(strip_generic_cast, arguments)), e.span), e.type)
         return self._each(replacement.instance, arguments, e)
 
     def _each(self, instance: Instance, arguments: list[typed.Expr], e: typed.BuiltinCall) -> typed.Expr:
@@ -327,7 +327,7 @@ class _Function(FunctionRewriter):
         before: list[typed.Expr] = []
         values: list[typed.Expr] = []
         for argument in arguments:
-            effects, value = self.held(argument)
+            effects, value = self.materialize(argument)
             before += effects
             values.append(value)
         items: list[typed.Expr] = []
@@ -347,7 +347,7 @@ def _of(t: Type) -> MatrixType:
 
 def _access(e: typed.MatrixLoad | typed.MatrixStore) -> tuple[str, Layout, bool, bool]:
     """Return (address space, layout, is volatile, has bounds) of an access; generic only if no cast shows more."""
-    pointer = named_space(e.pointer).type
+    pointer = strip_generic_cast(e.pointer).type
     assert isinstance(pointer, PointerType)
     q = pointer.qualifiers
     return str(q.space), Layout(e.layout), q.volatile, e.bounds is not None

@@ -44,7 +44,7 @@ from ..native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 from . import Library, Report
 from .functions import CallGraph, FunctionRewriter, copied, copies, sequence
 from .operand_functions import Names, operand_name, with_operands
-from .storage import LIBRARY_SPAN, decayed, load, named_space, names_matrix, variable
+from .storage import LIBRARY_SPAN, decayed, load, names_matrix, strip_generic_cast, variable
 
 _LOCAL = Qualifiers(AddressSpace.LOCAL)
 _SMALLEST_SUB_GROUP = 8
@@ -199,7 +199,7 @@ class _Function(FunctionRewriter):
         Tiles in local memory are accessed by rows instead. Return False for work-group matrices, for which tiles are
         not implemented, and for generic pointers, for which no instruction exists.
         """
-        space = _qualifiers(named_space(e.pointer)).space
+        space = _qualifiers(strip_generic_cast(e.pointer)).space
         if e.layout != Layout.COLUMN_MAJOR or t.scope != SCOPE_SUBGROUP or space is AddressSpace.GENERIC:
             return False
         return self.unit.lacks(operation, matrix_type(t), Layout(e.layout))
@@ -212,7 +212,7 @@ class _Function(FunctionRewriter):
         value: list[typed.Expr],
         lacks: bool,
     ) -> typed.Expr:
-        pointer, b = named_space(e.pointer), e.bounds
+        pointer, b = strip_generic_cast(e.pointer), e.bounds
         q = _qualifiers(pointer)
         access = kind(matrix_type(matrix), str(q.space), Layout(e.layout), q.volatile, self.unit.rules, not lacks)
         whole: list[typed.Expr] = [typed.IntConst(e.span, UINT, n) for n in (0, 0, matrix.rows, matrix.columns)]
@@ -347,7 +347,7 @@ def _is_staged(e: typed.MatrixLoad | typed.MatrixStore) -> bool:
     layout, and spirv-val does not know the extension. Accesses by generic pointers are not staged: no instruction takes
     such a pointer, and the lowering reports an error.
     """
-    space = _qualifiers(named_space(e.pointer)).space
+    space = _qualifiers(strip_generic_cast(e.pointer)).space
     special = space is AddressSpace.PRIVATE or e.bounds is not None or e.layout == Layout.PACKED
     return special and space is not AddressSpace.GENERIC
 

@@ -130,7 +130,7 @@ class _Function(FunctionRewriter):
     def compound_assign(self, e: typed.CompoundAssign, new: typed.CompoundAssign) -> typed.Expr:
         if not (self._is_small(e.target.type) or self._is_small(e.computation)):
             return new
-        before, target = self.once(new.target)
+        before, target = self.stable_lvalue(new.target)
         own = self._converted(load(target), e.computation, e.span)
         result: typed.Expr = typed.Binary(e.span, e.computation, e.op, own, new.value)
         if self._is_small(e.computation):
@@ -142,7 +142,7 @@ class _Function(FunctionRewriter):
         t = e.target.type
         if not self._is_small(t):
             return new
-        before, target = self.once(new.target)
+        before, target = self.stable_lvalue(new.target)
         result: list[typed.Expr] = []
         own: typed.Expr = load(target)
         if not e.prefix:

@@ -172,7 +172,7 @@ def named(t: Type) -> Iterator[Type]:
 # --- pointers --------------------------------------------------------------------------------------
 
 
-def named_space(e: typed.Expr) -> typed.Expr:
+def strip_generic_cast(e: typed.Expr) -> typed.Expr:
     """Strip conversions to the generic address space.
 
     If `e` is a pointer converted to generic, return the pointer of the named address space. Casts to another pointee
@@ -185,7 +185,7 @@ def named_space(e: typed.Expr) -> typed.Expr:
     if e.kind is ConvertKind.ADDRESS_SPACE:
         return e.operand
     if e.kind is ConvertKind.POINTER:
-        inner = named_space(e.operand)
+        inner = strip_generic_cast(e.operand)
         if inner is not e.operand and isinstance(inner.type, PointerType):
             qualifiers = replace(e.type.qualifiers, space=inner.type.qualifiers.space)
             return typed.Convert(e.span, PointerType(e.type.pointee, qualifiers), ConvertKind.POINTER, inner)

@@ -1,6 +1,6 @@
 """The declarations of a preamble (`coopmat.preambles.store`), pickled after the preamble's analysis and restored later.
 
-`Kept` takes the declarations out of an analysis; `Restored` puts them into another one.
+`PreambleSnapshot` takes the declarations out of an analysis; `PreambleLoader` puts them into another one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _pickled(value: object, reduce: Callable[[Any], Any]) -> bytes:
     return file.getvalue()
 
 
-class Kept:
+class PreambleSnapshot:
     """The declarations of a preamble and its findings, pickled directly after its analysis."""
 
     def __init__(self, c: Context, findings: list[Diagnostic]) -> None:
@@ -91,7 +91,7 @@ def _variables(c: Context) -> Iterator[typed.VarDecl]:
         yield from function.parameters
 
 
-class Restored:
+class PreambleLoader:
     """The declarations of a known preamble, restored into an analysis that continues after the preamble."""
 
     def __init__(self, c: Context, preamble: Preamble) -> None:

@@ -98,7 +98,7 @@ def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
         **_limits(options),
     }
     if options.passes.startswith("O"):
-        ir_text = growth.bounded(ir_text, *map(budgets.limit, growth.BUDGETS))
+        ir_text = growth.limit_inlining(ir_text, *map(budgets.limit, growth.BUDGETS))
     start = time.perf_counter()
     text = ir_text.encode()
     fields, blobs = _answer(request, text)

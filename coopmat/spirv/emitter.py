@@ -44,7 +44,7 @@ class Request(TypedDict):
 
     triple: the target triple, with the SPIR-V version.
     extensions: the SPIR-V extensions that the backend may use.
-    passes: a key of `llvm_text.CHAINS`, or "print", which only verifies and prints the text.
+    passes: a key of `llvm_text.FALLBACK_PIPELINES`, or "print", which only verifies and prints the text.
     want: "spirv", "llvm_ir" or both.
     cuts_arrays: whether the elements of long arrays are left out of the module and returned in "arrays"
         (`constant_arrays`).
@@ -135,7 +135,7 @@ def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[s
         module = _parsed(text)
         return {"seconds": laps.seconds, "passes": "print"}, [b"", str(module).encode()]
     module, ir, passes = _without_illegal_types(request, text, machine, laps)
-    right = llvm_text.mended(llvm_text.released(ir))
+    right = llvm_text.fix_backend_bugs(llvm_text.strip_guards(ir))
     emitted, arrays = llvm_text.without_arrays(right) if request["cuts_arrays"] else (right, {})
     if right is not ir or arrays:
         ir = right
@@ -156,7 +156,7 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
     """
     import llvmlite.binding as llvm
 
-    chain = llvm_text.CHAINS[request["passes"]]
+    chain = llvm_text.FALLBACK_PIPELINES[request["passes"]]
     odd: set[str] = set()
     for passes, prepare in chain:
         prepared = _with_target(prepare(text, odd), request["triple"], str(machine.target_data))
@@ -174,12 +174,12 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
         # The last attempt of the chain is accepted even if its text matches NOT_FOR_THE_BACKEND.
         if (
             not illegal
-            and prepare is not llvm_text.apart
+            and prepare is not llvm_text.with_noinline
             and ((passes, prepare) == chain[-1] or not llvm_text.NOT_FOR_THE_BACKEND.search(ir))
         ):
             return module, ir, passes
         names = llvm_text.functions_of_illegal_types(ir) if illegal else set()
-        odd = odd | names if prepare is llvm_text.with_odd_ones_out else names
+        odd = odd | names if prepare is llvm_text.with_optnone else names
     raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from coopmat.spirv import llvm_text
 
-# The budgets for the parameters `instructions`, `loops` and `branches` of `bounded`.
+# The budgets for the parameters `instructions`, `loops` and `branches` of `limit_inlining`.
 BUDGETS = ("inlined-instructions", "optimised-loops", "optimised-branches")
 
 _CALL = re.compile(r"\bcall\b[^@\n]*@(?:\"([^\"\n]*)\"|([-\w.$]+))\(")
@@ -39,7 +39,7 @@ _SMALL = 60
 _CALL_COST = 1000
 
 
-def bounded(text: str, instructions: int, loops: int, branches: int) -> str:
+def limit_inlining(text: str, instructions: int, loops: int, branches: int) -> str:
     """Return LLVM IR with less forced inlining and unrolling, if they would make too much code.
 
     The text is as printed by llvmlite or LLVM.

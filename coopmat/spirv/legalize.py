@@ -286,7 +286,7 @@ class _Legalizer:
         functions = _functions(self.module)
         for item, name in _imports(self.module):
             row, access = _operation(name), _ACCESS.fullmatch(name)
-            of_matrix = matrix_calls.rewriter(name, self.additions, functions, self.passed_as)
+            of_matrix = matrix_calls.rewriter(name, self.additions, functions, self.cast_arguments)
             if of_matrix is not None:
                 by_id[item.operands[0]] = of_matrix
             elif row is not None:
@@ -301,7 +301,7 @@ class _Legalizer:
                 by_id[item.operands[0]] = self.get if access[1] == "get" else self.set
         return by_id
 
-    def passed_as(self, function: int, first: int, values: Sequence[int]) -> tuple[list[Instruction], list[int]]:
+    def cast_arguments(self, function: int, first: int, values: Sequence[int]) -> tuple[list[Instruction], list[int]]:
         """Return casts of `values` to the types of `function`'s parameters from `first` on, and the arguments.
 
         LLVM may give the same pointer different pointee types.

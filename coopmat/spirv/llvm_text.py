@@ -35,7 +35,7 @@ _TRUTH_TO_FLOAT = re.compile(r"^( *%\S+ = )([us])itofp (?:nneg )?(<\d+ x i1>) (\
 _TRUNCATION_TO_TRUTH = re.compile(r"^( *)(%\S+) = trunc (?:n[us]w )*(<\d+ x (i\d+)>) (\S+) to <\d+ x i1>", re.MULTILINE)
 
 
-def mended(ir: str) -> str:
+def fix_backend_bugs(ir: str) -> str:
     """Return the text without constructs that the backend compiles wrongly; without such constructs, the same object.
 
     The backend merges a zero extension with the truncation or sign extension before it, with wrong types, or crashes; a
@@ -212,7 +212,7 @@ def _call(kind: str, operand: str) -> str:
     return f'call {kind} @"coopmat.kept {kind}"({kind} {operand})'
 
 
-def apart(ir: str, odd: Collection[str]) -> str:
+def with_noinline(ir: str, odd: Collection[str]) -> str:
     """Rewrite the text as `_with_kept_truncations` does, and forbid inlining.
 
     The result is only a probe that shows which functions get illegal types without inlining.
@@ -220,7 +220,7 @@ def apart(ir: str, odd: Collection[str]) -> str:
     return HEAD.sub(lambda head: head[1] + not_inlined(head[3]), _with_kept_truncations(ir, odd))
 
 
-def with_odd_ones_out(ir: str, odd: Collection[str]) -> str:
+def with_optnone(ir: str, odd: Collection[str]) -> str:
     """Rewrite the text as `_with_kept_truncations` does, and exempt the functions in `odd` from optimisation."""
 
     def mark(head: re.Match[str]) -> str:
@@ -232,7 +232,7 @@ def with_odd_ones_out(ir: str, odd: Collection[str]) -> str:
 def not_inlined(attributes: str) -> str:
     """Return a function's attributes with noinline in place of alwaysinline.
 
-    If noinline was not in the source, a mark is added, by which `released` removes it again.
+    If noinline was not in the source, a mark is added, by which `strip_guards` removes it again.
     """
     if re.search(r"\bnoinline\b", attributes):
         return attributes
@@ -251,7 +251,7 @@ _DEFINITION = re.compile(
 _SET_APART = re.compile(r'^attributes #.*(?:"coopmat\.apart"| optnone\b).*$', re.MULTILINE)
 
 
-def released(ir: str) -> str:
+def strip_guards(ir: str) -> str:
     """Remove the identity functions and attributes that the fallbacks inserted.
 
     If there are none, return the same object. An identity call becomes a `freeze`, which the backend drops.
@@ -383,12 +383,12 @@ def functions_of_illegal_types(ir: str) -> set[str]:
 _O1 = (
     ("O1", _as_it_is),
     ("O1", _with_kept_truncations),
-    ("O1", apart),
-    ("O1", with_odd_ones_out),
-    ("O1", with_odd_ones_out),
+    ("O1", with_noinline),
+    ("O1", with_optnone),
+    ("O1", with_optnone),
 )
 _INLINE = (("inline", _as_it_is),)
-CHAINS: dict[str, tuple[tuple[str, Callable[[str, Collection[str]], str]], ...]] = {
+FALLBACK_PIPELINES: dict[str, tuple[tuple[str, Callable[[str, Collection[str]], str]], ...]] = {
     "none": (("none", _as_it_is),),
     "sroa": (("sroa", _as_it_is), ("none", _as_it_is)),
     "unroll": (("unroll", _as_it_is), ("sroa", _as_it_is), ("none", _as_it_is)),

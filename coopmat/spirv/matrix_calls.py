@@ -55,11 +55,11 @@ class Additions:
 
 
 # (function id, number of its first parameter concerned, values) -> (casts, arguments); see `_Legalizer.passed_as`.
-Passed = Callable[[int, int, Sequence[int]], tuple[list[Instruction], list[int]]]
+CastArguments = Callable[[int, int, Sequence[int]], tuple[list[Instruction], list[int]]]
 
 
 def rewriter(
-    name: str, additions: Additions, functions: Mapping[str, int], passed: Passed
+    name: str, additions: Additions, functions: Mapping[str, int], passed: CastArguments
 ) -> Callable[[Instruction], list[Instruction]] | None:
     """Return the rewriter for calls of the function of this name; None if the name is no placeholder of this file.
 
@@ -92,7 +92,7 @@ def _convert(additions: Additions, words: tuple[str | None, ...], call: Instruct
     return [Instruction(OP[f"Op{name}"], call.operands[1:], call.result_type, call.result)]
 
 
-def _map(additions: Additions, function: int, passed: Passed, call: Instruction) -> list[Instruction]:
+def _map(additions: Additions, function: int, passed: CastArguments, call: Instruction) -> list[Instruction]:
     """Rewrite the call of a map of a function over components."""
     additions.require(_PER_ELEMENT)
     _, matrix, *operands = call.operands

@@ -100,7 +100,7 @@ class Expressions(Vectors, ABC):
 
         If their addresses are consecutive, load a vector; otherwise load each element, under the mask if there is one.
         """
-        indices = [v if v.kind is UNIFORM else self.held_index(v, e.span) for v in values]
+        indices = [v if v.kind is UNIFORM else self.materialize_index(v, e.span) for v in values]
         mask = self.mask
         first = indices[0]
         others = all(v.kind is UNIFORM for v in indices[1:])
@@ -121,10 +121,10 @@ class Expressions(Vectors, ABC):
             each = typed.Conditional(e.span, each.type, self.may_load_at_once(first, mask, e.span), at_once, each)
         return Value(VARYING, each, e.type)
 
-    def held_index(self, v: Value, span: Span) -> Value:
+    def materialize_index(self, v: Value, span: Span) -> Value:
         if v.kind is LINEAR:
             return v
-        return self.held(Value(VARYING, self.vector(v, v.type), v.type))
+        return self.materialize(Value(VARYING, self.vector(v, v.type), v.type))
 
     def lane(self, v: Value, n: int) -> Expr:
         """Return the scalar value for component number `n`."""

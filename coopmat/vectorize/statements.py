@@ -85,7 +85,7 @@ class Vectorizer(Expressions):
             if isinstance(s, typed.Return):
                 if s.value is None:
                     raise NotVectorizable
-                return self.held(self.value(s.value))
+                return self.materialize(self.value(s.value))
             if isinstance(s, typed.If) and any(isinstance(node, typed.Return) for node in walk(s)):
                 return self.results_of(s, rest)
             self.statement(s)
@@ -146,7 +146,7 @@ class Vectorizer(Expressions):
         self.count += 1
         once = decl not in self.assigned
         if value is not None and once and value.kind is MASK:
-            self.values[decl] = replace(value, expr=self.held_expr(value.expr))
+            self.values[decl] = replace(value, expr=self.materialize_expr(value.expr))
             return
         if value is not None and once and value.kind in (UNIFORM, LINEAR) and value.narrow is None:
             new = copied(decl, name=name, initializer=value.expr)
@@ -270,8 +270,8 @@ class Vectorizer(Expressions):
         self.assigned = assigned_variables(f)
         if any(p in self.assigned for p in f.parameters):
             raise NotVectorizable
-        held = [self.held(v) for v in values]
-        self.values = {p: replace(v, type=p.type) for p, v in zip(f.parameters, held, strict=True)}
+        materialize = [self.materialize(v) for v in values]
+        self.values = {p: replace(v, type=p.type) for p, v in zip(f.parameters, materialize, strict=True)}
         self.variables, self.declared_under = {}, {}
         result = self.result(list(f.body.items))
         self.values, self.variables, self.declared_under, self.assigned = saved

@@ -118,20 +118,20 @@ class Vectors:
     def truth(self, v: Value, span: Span) -> Expr:
         """Return the mask of the components whose value is not zero, held in a variable."""
         if v.kind is MASK:
-            return self.held_expr(v.expr)
+            return self.materialize_expr(v.expr)
         vector = self.vector(v, v.type)
         assert isinstance(vector.type, VectorType)
         t = VectorType(integer_type(vector.type.element.bits, True), self.width)
-        return self.held_expr(typed.Binary(span, t, "ne", vector, typed.Zero(span, vector.type)))
+        return self.materialize_expr(typed.Binary(span, t, "ne", vector, typed.Zero(span, vector.type)))
 
     def negated(self, mask: Expr) -> Expr:
         return typed.Unary(mask.span, mask.type, "not", mask)
 
     def both(self, outer: Expr | None, mask: Expr) -> Expr:
         if outer is None:
-            return self.held_expr(mask)
+            return self.materialize_expr(mask)
         mask = self.of_width(mask, mask_bits(outer))
-        return self.held_expr(typed.Binary(mask.span, outer.type, "and", outer, mask))
+        return self.materialize_expr(typed.Binary(mask.span, outer.type, "and", outer, mask))
 
     def of_width(self, mask: Expr, bits: int) -> Expr:
         if mask_bits(mask) == bits:
@@ -154,10 +154,10 @@ class Vectors:
         self.out.append(typed.DeclStmt(span, decl))
         return variable(decl)
 
-    def held(self, v: Value) -> Value:
-        return v if isinstance(v.expr.type, PointerType) else replace(v, expr=self.held_expr(v.expr))
+    def materialize(self, v: Value) -> Value:
+        return v if isinstance(v.expr.type, PointerType) else replace(v, expr=self.materialize_expr(v.expr))
 
-    def held_expr(self, e: Expr) -> Expr:
+    def materialize_expr(self, e: Expr) -> Expr:
         """Store the value in a new variable, so that it is computed once and at this point, and return its load.
 
         Constants, and loads of variables created here, are returned unchanged.

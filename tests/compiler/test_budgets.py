@@ -152,7 +152,7 @@ def test_what_would_grow_is_not_inlined(source, matrices):
 @pytest.mark.parametrize("matrices", ["one", "lanes"])
 def test_what_fits_is_inlined_as_before(matrices):
     text = coopmat.compile(_products(16, 4), ["-w", "--matrices", matrices]).llvm_ir
-    assert growth.bounded(text, *map(budgets.limit, growth.BUDGETS)) is text
+    assert growth.limit_inlining(text, *map(budgets.limit, growth.BUDGETS)) is text
     assert growth.instructions(text) > 10_000
 
 
@@ -200,8 +200,8 @@ attributes #0 = { alwaysinline nounwind }
 """
     found = growth.instructions(text)
     assert 100 * (1000 + 5) < found < 110 * (1000 + 5)
-    assert growth.bounded(text, found, 100, 100) is text
-    less = growth.bounded(text, found - 1, 100, 100)
+    assert growth.limit_inlining(text, found, 100, 100) is text
+    less = growth.limit_inlining(text, found - 1, 100, 100)
     assert "alwaysinline" not in less and "unroll.disable" in less
     assert growth.instructions(less) < 30
 
@@ -222,8 +222,8 @@ def test_what_its_group_of_attributes_forces_is_held_back():
     loop = "define void @f() #0 {\na:\n  br label %b\nb:\n  br i1 undef, label %b, label %c\nc:\n  ret void\n}\n"
     calls = "  call void @f()\n" * 20
     text = f"{loop}define void @k() {{\n{calls}  ret void\n}}\nattributes #0 = {{ alwaysinline nounwind }}\n"
-    assert growth.bounded(text, 10**9, 20, 100) is text
-    less = growth.bounded(text, 10**9, 19, 100)
+    assert growth.limit_inlining(text, 10**9, 20, 100) is text
+    less = growth.limit_inlining(text, 10**9, 19, 100)
     assert "noinline" in less and "alwaysinline" not in less
 
 

@@ -156,7 +156,7 @@ def type_cases(profile: Profile) -> Iterable[Case]:
         yield Case(matrix.name + profile.suffix(size), size, matrix)
 
 
-def thinned(profile: Profile, cases: Iterable[Case], most: int = 0, first: int = 0) -> Sequence[Case]:
+def sample_evenly(profile: Profile, cases: Iterable[Case], most: int = 0, first: int = 0) -> Sequence[Case]:
     """Return at most `most` cases, evenly distributed; all of them if the profile is exhaustive.
 
     The default of `most` is MOST, or half of it on a slow route. `first` rotates the choice.
@@ -168,7 +168,7 @@ def thinned(profile: Profile, cases: Iterable[Case], most: int = 0, first: int =
     return [every[(number * len(every) // most + first) % len(every)] for number in range(most)]
 
 
-def dealt(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> Sequence[T]:
+def round_robin(profile: Profile, name: str, options: Sequence[T], count: int = 1) -> Sequence[T]:
     """Return `count` consecutive options, from a position that depends on `name`.
 
     If the profile is exhaustive, return all options.

@@ -17,7 +17,7 @@ from ..experiment import Argument, Experiment, Place, matrix_input
 from ..profile import Profile
 from ..values import whole_range
 from ..writers.c import CWriter
-from .base import Case, Operation, Setting, dealt
+from .base import Case, Operation, Setting, round_robin
 from .stack import Stack, access
 
 Bounds = tuple[int, int, int, int]
@@ -59,7 +59,7 @@ def _cases(profile: Profile) -> Iterable[Case]:
         if matrix.rows * matrix.columns > _MOST and not (profile.is_native or profile.exhaustive):
             continue
         layouts = [Layout.ROW_MAJOR, Layout.COLUMN_MAJOR, *([Layout.PACKED] if matrix.use is Use.B else [])]
-        for layout in dealt(profile, matrix.name, layouts):
+        for layout in round_robin(profile, matrix.name, layouts):
             yield Case(f"{matrix.name}.{layout.short}{profile.suffix(size)}", size, (matrix, layout))
 
 

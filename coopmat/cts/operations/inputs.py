@@ -15,7 +15,7 @@ from coopmat.matrices.variants import ComponentType, MatrixType, Operands, Varia
 
 from ..profile import Profile
 from ..values import whole_range
-from .base import Case, thinned
+from .base import Case, sample_evenly
 
 
 class Inputs(NamedTuple):
@@ -60,7 +60,7 @@ def multiply_add_cases(
         and keep(variant)
         and (profile.is_native or variant.m * variant.n * variant.k <= products)
     ]
-    yield from thinned(profile, cases, most, first)
+    yield from sample_evenly(profile, cases, most, first)
 
 
 def is_plain(variant: Variant) -> bool:

@@ -16,7 +16,7 @@ from ..experiment import GUARD, Argument, Experiment, matrix_input, matrix_outpu
 from ..profile import Profile
 from ..values import specials, whole_range
 from ..writers import Writer
-from .base import Case, Operation, Setting, dealt, thinned, type_cases
+from .base import Case, Operation, Setting, round_robin, sample_evenly, type_cases
 
 _UINT = COMPONENT_TYPES["u32"]
 
@@ -116,7 +116,7 @@ def _copy_cases(profile: Profile, packed: bool = True) -> Iterable[Case]:
     for matrix, size in profile.matrix_types:
         layouts = (*_PLAIN, Layout.PACKED) if packed and matrix.use == Use.B else _PLAIN
         pairs = [(source, target) for source in layouts for target in layouts]
-        for source, target in dealt(profile, f"copy {matrix}", pairs, 2):
+        for source, target in round_robin(profile, f"copy {matrix}", pairs, 2):
             name = f"{matrix.name}.{source.short}.{target.short}{profile.suffix(size)}"
             yield Case(name, size, Copy(matrix, source, target))
 
@@ -221,9 +221,13 @@ def _pointee_cases(profile: Profile, store: bool) -> Iterable[Case]:
         # OpenCL C has no vectors of small floats.
         vectors = [] if matrix.component.is_bits else [Pointee(width) for width in _WIDTHS]
         types = _other_pointees(profile, matrix)
-        own += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word} {matrix}", vectors, 2)]
-        others += [_pointee_case(profile, matrix, size, p, store) for p in dealt(profile, f"{word}s {matrix}", types)]
-    return [*thinned(profile, own), *thinned(profile, others)]
+        own += [
+            _pointee_case(profile, matrix, size, p, store) for p in round_robin(profile, f"{word} {matrix}", vectors, 2)
+        ]
+        others += [
+            _pointee_case(profile, matrix, size, p, store) for p in round_robin(profile, f"{word}s {matrix}", types)
+        ]
+    return [*sample_evenly(profile, own), *sample_evenly(profile, others)]
 
 
 def _other_pointees(profile: Profile, matrix: MatrixType) -> list[Pointee]:

@@ -16,7 +16,7 @@ from ..functions import Function, Scalars, V, of_builtin
 from ..profile import Profile
 from ..values import whole_range
 from ..writers import Writer
-from .base import Case, Operation, Setting, Turns, dealt
+from .base import Case, Operation, Setting, Turns, round_robin
 
 ROW, COLUMN, ALL, BLOCKS = 1, 2, 3, 4
 # The largest number of components of a lowered matrix, since each becomes a separate branch or exchange. The lengths of
@@ -140,7 +140,7 @@ def _cases(profile: Profile, how: int) -> Iterable[Case]:
             continue
         names = [name for name in FUNCTIONS if source.component.is_integer or name != "bits"]
         targets = [target for target in _targets(source, how) if profile.has_type(target, size)]
-        for target in dealt(profile, f"{how} {source}", targets):
+        for target in round_robin(profile, f"{how} {source}", targets):
             for name in turns.next(f"{how} {source.component}", names, 2):
                 text = f"{source.name}.{target.name}.{name}{profile.suffix(size)}"
                 cases.setdefault(text, Case(text, size, Reduction(source, target, name)))

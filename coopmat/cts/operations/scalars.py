@@ -11,7 +11,7 @@ from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 from ..experiment import Argument, Experiment
 from ..values import divisors, moderate, specials, whole_range
 from ..writers.c import CWriter
-from .base import Operation, Setting, dealt, type_cases
+from .base import Operation, Setting, round_robin, type_cases
 
 _C = ("c",)
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
@@ -26,7 +26,7 @@ _SCALARS = {
 def _other_scalar(setting: Setting, component: ComponentType) -> tuple[Argument, Array]:
     """Return a buffer with a scalar of another type, and the scalar converted to the component type."""
     options = [option for option in _SCALARS[component.is_integer] if option[0] != component.name]
-    name, value = dealt(setting.profile, setting.case.name, options)[0]
+    name, value = round_robin(setting.profile, setting.case.name, options)[0]
     source = COMPONENT_TYPES[name]
     scalar = np.array([value], source.numpy)
     return Argument("t", source, scalar), meaning.convert(scalar, source, component)

@@ -11,7 +11,7 @@ from ..experiment import Experiment
 from ..profile import Profile
 from ..values import whole_range
 from ..writers import Writer
-from .base import Case, Operation, Setting, dealt
+from .base import Case, Operation, Setting, round_robin
 from .conversion import Conversion, has_small_floats_and_integers, values_for
 
 
@@ -32,7 +32,7 @@ def _pairs(profile: Profile, transposed: bool) -> Iterable[Case]:
                 if (component == source.component) == same
             ]
             targets = [target for target in targets if profile.has_type(target, size)]
-            chosen = dealt(profile, f"{word} {source} {same}", targets)
+            chosen = round_robin(profile, f"{word} {source} {same}", targets)
             # If several work-items hold each component of the result, test that every copy is written.
             copied = [target for target in targets if same and (profile.copies(target, size) or 1) > 1]
             for target in dict.fromkeys([*chosen, *copied]):

@@ -37,7 +37,7 @@ class AssemblyWriter(Writer):
     block: the id of the block that contains the next instruction.
     of_work_group: whether the kernel uses matrices with the scope of a work-group.
 
-    Types, constants and variables of the module are declared by `once`.
+    Types, constants and variables of the module are declared by `unique_definition`.
     """
 
     def __init__(self, experiment: Experiment, sub_group_size: int | None) -> None:
@@ -60,8 +60,8 @@ class AssemblyWriter(Writer):
 
     def text(self, kernel: str = KERNEL) -> str:
         types = [self.pointer_type(a.space, self.pointee(a)) for a in self.experiment.arguments]
-        void = self.once("OpTypeVoid")
-        signature = self.once(" ".join(["OpTypeFunction", void, *types]))
+        void = self.unique_definition("OpTypeVoid")
+        signature = self.unique_definition(" ".join(["OpTypeFunction", void, *types]))
         if self.sub_group_size is not None:
             self.capabilities.add("SubgroupDispatch")
         names = [argument.name for argument in self.experiment.arguments]
@@ -89,7 +89,7 @@ class AssemblyWriter(Writer):
         self._count += 1
         return f"%v{self._count}"
 
-    def once(self, text: str) -> str:
+    def unique_definition(self, text: str) -> str:
         """Return the id of a type, constant or variable of the module, declared at the first use of this text."""
         if text not in self._globals:
             self._globals[text] = f"%g{len(self._globals)}"
@@ -105,29 +105,29 @@ class AssemblyWriter(Writer):
 
     def scalar_type(self, component: ComponentType) -> str:
         if component.is_integer:
-            return self.once(f"OpTypeInt {component.bits} 0")
+            return self.unique_definition(f"OpTypeInt {component.bits} 0")
         if component.encoding is not None:
             self.capabilities |= {name for name, _ in component.encoding.capabilities[:2]}
             self.extensions.add(component.encoding.extension)
-            return self.once(f"OpTypeFloat {component.bits} {component.encoding.name}")
+            return self.unique_definition(f"OpTypeFloat {component.bits} {component.encoding.name}")
         if component.bits != 32:
             self.capabilities.add(f"Float{component.bits}")
-        return self.once(f"OpTypeFloat {component.bits}")
+        return self.unique_definition(f"OpTypeFloat {component.bits}")
 
     def uint(self, value: int, bits: int = 32) -> str:
-        return self.once(f"OpConstant {self.once(f'OpTypeInt {bits} 0')} {value}")
+        return self.unique_definition(f"OpConstant {self.unique_definition(f'OpTypeInt {bits} 0')} {value}")
 
     def component_constant(self, component: ComponentType, value: int | float) -> str:
-        return self.once(f"OpConstant {self.scalar_type(component)} {assembly_literal(component, value)}")
+        return self.unique_definition(f"OpConstant {self.scalar_type(component)} {assembly_literal(component, value)}")
 
     def matrix(self, matrix: MatrixType) -> str:
         self.of_work_group |= matrix.of_work_group
         numbers = (matrix.scope, matrix.rows, matrix.columns, int(matrix.use))
         ids = " ".join(self.uint(number) for number in numbers)
-        return self.once(f"OpTypeCooperativeMatrixKHR {self.scalar_type(matrix.component)} {ids}")
+        return self.unique_definition(f"OpTypeCooperativeMatrixKHR {self.scalar_type(matrix.component)} {ids}")
 
     def pointer_type(self, space: str, pointee: str) -> str:
-        return self.once(f"OpTypePointer {_STORAGE.get(space, space)} {pointee}")
+        return self.unique_definition(f"OpTypePointer {_STORAGE.get(space, space)} {pointee}")
 
     def pointee(self, argument: Argument) -> str:
         scalar, width = argument.pointee
@@ -135,7 +135,7 @@ class AssemblyWriter(Writer):
             return self.scalar_type(scalar)
         if width > 4:
             self.capabilities.add("Vector16")
-        return self.once(f"OpTypeVector {self.scalar_type(scalar)} {width}")
+        return self.unique_definition(f"OpTypeVector {self.scalar_type(scalar)} {width}")
 
     # --- memory
 
@@ -157,7 +157,7 @@ class AssemblyWriter(Writer):
         return self._local_array(local_argument(name, place))
 
     def _local_array(self, argument: Argument) -> Argument:
-        array = self.once(f"OpTypeArray {self.pointee(argument)} {self.uint(argument.before.size)}")
+        array = self.unique_definition(f"OpTypeArray {self.pointee(argument)} {self.uint(argument.before.size)}")
         variable = f"%local_{argument.name}"
         self._globals[f"OpVariable {self.pointer_type('local', array)} Workgroup ; {argument.name}"] = variable
         self.interface.append(variable)
@@ -178,8 +178,8 @@ class AssemblyWriter(Writer):
         self._loop(64, first, step, self.uint(target.before.size, 64), copy)
 
     def copy_array(self, source: Argument, target: Argument) -> None:
-        truth, zero = self.once("OpTypeBool"), self.uint(0)
-        uint = self.once("OpTypeInt 32 0")
+        truth, zero = self.unique_definition("OpTypeBool"), self.uint(0)
+        uint = self.unique_definition("OpTypeInt 32 0")
         ids = [self._read_built_in(name, uint) for name in ("SubgroupId", "SubgroupLocalInvocationId")]
         first = self.emit("OpLogicalAnd", truth, *(self.emit("OpIEqual", truth, number, zero) for number in ids))
         inside, behind = self.fresh(), self.fresh()
@@ -203,7 +203,7 @@ class AssemblyWriter(Writer):
 
     def constant(self, matrix: MatrixType, value: int | float) -> Value:
         component = self.component_constant(matrix.component, value)
-        return self.once(f"OpConstantComposite {self.matrix(matrix)} {component}")
+        return self.unique_definition(f"OpConstantComposite {self.matrix(matrix)} {component}")
 
     def binary(self, operator: str, matrix: MatrixType, x: Value, y: Value) -> Value:
         return self.emit(binary_opcode(operator, matrix.component), self.matrix(matrix), x, y)
@@ -252,7 +252,7 @@ class AssemblyWriter(Writer):
         return variable
 
     def array(self, matrix: MatrixType, count: int) -> Callable[[Value], Variable]:
-        array = self._function_variable(self.once(f"OpTypeArray {self.matrix(matrix)} {self.uint(count)}"))
+        array = self._function_variable(self.unique_definition(f"OpTypeArray {self.matrix(matrix)} {self.uint(count)}"))
 
         def item(index: Value) -> Variable:
             kind = self.pointer_type("Function", self.matrix(matrix))
@@ -299,12 +299,12 @@ class AssemblyWriter(Writer):
 
     def _loop(self, bits: int, first: Value, step: Value, end: Value, body: Callable[[Value], None]) -> None:
         """Write a loop that runs `body` with an unsigned index of `bits` bits: first, first + step, ... below end."""
-        kind, before = self.once(f"OpTypeInt {bits} 0"), self.block
+        kind, before = self.unique_definition(f"OpTypeInt {bits} 0"), self.block
         head, inside, behind, i, following = (self.fresh() for _ in range(5))
         self._label(head, f"OpBranch {head}")
         phi = len(self.code)
         self.code.append("")
-        more = self.emit("OpULessThan", self.once("OpTypeBool"), i, end)
+        more = self.emit("OpULessThan", self.unique_definition("OpTypeBool"), i, end)
         self._label(inside, f"OpBranchConditional {more} {inside} {behind}")
         body(i)
         self.code.append(f"{following} = OpIAdd {kind} {i} {step}")
@@ -330,9 +330,9 @@ class AssemblyWriter(Writer):
             for p, n in zip(parameters, names, strict=True)
         ]
         returned = body(variables)
-        kind = self.once("OpTypeVoid") if result is None else self.matrix(result)
+        kind = self.unique_definition("OpTypeVoid") if result is None else self.matrix(result)
         self.functions += [
-            f"%{name} = OpFunction {kind} None {self.once(' '.join(['OpTypeFunction', kind, *types]))}",
+            f"%{name} = OpFunction {kind} None {self.unique_definition(' '.join(['OpTypeFunction', kind, *types]))}",
             *(f"{n} = OpFunctionParameter {t}" for t, n in zip(types, names, strict=True)),
             f"%{name}_entry = OpLabel",
             *self.variables,
@@ -397,7 +397,7 @@ class AssemblyWriter(Writer):
             return array
         if space == "private":
             array = replace(argument, space=space)
-            kind = self.once(f"OpTypeArray {self.pointee(array)} {self.uint(array.before.size)}")
+            kind = self.unique_definition(f"OpTypeArray {self.pointee(array)} {self.uint(array.before.size)}")
             self.variables.append(f"%private_{array.name} = OpVariable {self.pointer_type(space, kind)} Function")
             self._copy_items(argument, array, self.uint(0, 64), self.uint(1, 64))
             return array
@@ -409,17 +409,17 @@ class AssemblyWriter(Writer):
     # --- pieces
 
     def _length(self, matrix: MatrixType) -> Value:
-        return self.emit("OpCooperativeMatrixLengthKHR", self.once("OpTypeInt 32 0"), self.matrix(matrix))
+        return self.emit("OpCooperativeMatrixLengthKHR", self.unique_definition("OpTypeInt 32 0"), self.matrix(matrix))
 
     def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
-        length, ulong = self._length(matrix), self.once("OpTypeInt 64 0")
+        length, ulong = self._length(matrix), self.unique_definition("OpTypeInt 64 0")
         index = self.emit("OpIAdd", ulong, self.built_in("GlobalInvocationId"), self.uint(offset, 64))
         self.code.append(f"OpStore {self.element(argument, index)} {length} Aligned 4")
 
     def built_in(self, name: str) -> Value:
         """Load dimension 0 of a built-in variable, an integer of 64 bits."""
-        ulong = self.once("OpTypeInt 64 0")
-        vector = self._read_built_in(name, self.once(f"OpTypeVector {ulong} 3"))
+        ulong = self.unique_definition("OpTypeInt 64 0")
+        vector = self._read_built_in(name, self.unique_definition(f"OpTypeVector {ulong} 3"))
         return self.emit("OpCompositeExtract", ulong, vector, 0)
 
     def _read_built_in(self, name: str, kind: str) -> Value:

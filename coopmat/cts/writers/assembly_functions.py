@@ -70,7 +70,7 @@ def define(w: AssemblyWriter, name: str, function: Function, ignored: ComponentT
     code, w.code = w.code, outer
     kind = w.scalar_type(function.result)
     w.functions += [
-        f"{name} = OpFunction {kind} None {w.once(' '.join(['OpTypeFunction', kind, *types]))}",
+        f"{name} = OpFunction {kind} None {w.unique_definition(' '.join(['OpTypeFunction', kind, *types]))}",
         *(f"{n} = OpFunctionParameter {t}" for t, n in zip(types, names, strict=True)),
         f"{name}_entry = OpLabel",
         *code,
@@ -106,7 +106,7 @@ class AssemblyScalars(Scalars[str]):
     def is_less(self, component: ComponentType, x: str, y: str) -> str:
         wide = _wide(component)
         values = (self.convert(component, wide, v) for v in (x, y))
-        return self.writer.emit(of_class(wide, _LESS), self.writer.once("OpTypeBool"), *values)
+        return self.writer.emit(of_class(wide, _LESS), self.writer.unique_definition("OpTypeBool"), *values)
 
     def select(self, component: ComponentType, truth: str, x: str, y: str) -> str:
         return self.writer.emit("OpSelect", self.writer.scalar_type(component), truth, x, y)

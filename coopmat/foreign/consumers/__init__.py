@@ -22,7 +22,7 @@ from .parts import Parts
 from .small_floats import as_integers
 
 
-def adapt(spirv: bytes, profile: NativeProfile) -> bytes:
+def legalize_for_consumer(spirv: bytes, profile: NativeProfile) -> bytes:
     """Return the module for a consumer of this profile.
 
     A module without matrices, or without changes, is returned as the same bytes. Raises Refused if the consumer cannot

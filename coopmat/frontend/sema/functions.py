@@ -18,7 +18,7 @@ from ...diagnostics import Diagnostics, Note
 from ...features import PROGRAM_SCOPE, Features
 from ...matrix_types import sema as matrix_types
 from ...matrix_types.sema import holds
-from ...preambles import Kept, Preamble, Restored, reached
+from ...preambles import Preamble, PreambleLoader, PreambleSnapshot, reached
 from .. import syntax, typed
 from ..types import (
     BOOL,
@@ -119,20 +119,20 @@ def unit(c: Context, node: syntax.TranslationUnit, preamble: Preamble | None = N
 
 def _declarations(
     c: Context, node: syntax.TranslationUnit, preamble: Preamble | None
-) -> tuple[Kept | None, Restored | None]:
+) -> tuple[PreambleSnapshot | None, PreambleLoader | None]:
     """Analyse all declarations, except those of a known preamble.
 
     Return the state to keep for an unknown preamble, and the restored state of a known one; each may be None.
     """
     restored = kept = None
     if preamble is not None and preamble.known is not None:
-        restored = Restored(c, preamble)
+        restored = PreambleLoader(c, preamble)
     own = preamble.declarations if preamble is not None else None
     findings = len(c.diagnostics.items)
     for number, item in enumerate(node.declarations):
         # A preamble with matrices is not kept: the lowering of matrices depends on the whole unit.
         if number == own and not (c.diagnostics.has_errors or c.unit.has_matrices or c.unit.has_matrix_types):
-            kept = Kept(c, c.diagnostics.items[findings:])
+            kept = PreambleSnapshot(c, c.diagnostics.items[findings:])
         with c.recover():
             _external(c, item)
     return kept, restored

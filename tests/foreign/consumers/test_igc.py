@@ -8,7 +8,7 @@ import pytest
 
 import coopmat
 from coopmat.diagnostics import CompileError
-from coopmat.foreign.consumers import adapt, standard
+from coopmat.foreign.consumers import legalize_for_consumer, standard
 from coopmat.foreign.spirv.types import MATRIX
 from coopmat.native_profiles import KHR, NATIVE_PROFILES
 from coopmat.spirv import joint_matrix
@@ -128,13 +128,13 @@ def test_what_has_nothing_to_change_stays_as_it_is() -> None:
     plain = coopmat.compile("kernel void k(global float *p) { p[0] += 1.0f; }", ["--native-profile", "igc"]).spirv
     assert plain == coopmat.compile("kernel void k(global float *p) { p[0] += 1.0f; }").spirv
     given = coopmat.compile(source(BODIES["functions"]), ["-w"]).spirv
-    assert adapt(given, KHR) == given
+    assert legalize_for_consumer(given, KHR) == given
     assert coopmat.compile(given, ["--native-profile", "khr"], language="spv").spirv == given
 
 
 def test_adapting_twice_changes_nothing() -> None:
     once = native(BODIES["bfloat16_multiply"] + BODIES["functions"])
-    assert adapt(once, IGC) == once
+    assert legalize_for_consumer(once, IGC) == once
 
 
 def test_the_profile_is_khr_where_nobody_says_and_no_device_is_known() -> None:
@@ -253,7 +253,7 @@ OpFunctionEnd
 def adapted(body: str, capabilities: str = "", decorations: str = "") -> str:
     given = assemble(FUNCTIONS.format(body=body, capabilities=capabilities, decorations=decorations), "spv1.4")
     assert validate(given, "spv1.4") is None
-    spirv = adapt(given, IGC)
+    spirv = legalize_for_consumer(given, IGC)
     assert validate(spirv, "spv1.4") is None
     return disassemble(spirv)
 
@@ -312,7 +312,7 @@ def test_instructions_that_our_own_modules_do_not_have(name: str) -> None:
         ),
         "spv1.4",
     )
-    assert re.search(r"OpFMul %float", disassemble(adapt(given, IGC)))
+    assert re.search(r"OpFMul %float", disassemble(legalize_for_consumer(given, IGC)))
 
 
 def test_every_choice_of_the_option_is_a_row() -> None:
