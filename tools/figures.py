@@ -33,6 +33,14 @@ def rooms() -> str:
     return "\n".join(rows)
 
 
+def test_folders() -> str:
+    """Return the table of the rooms and their test folders."""
+    rows = ["| changed room | test folders |", "|---|---|"]
+    for name, row in Package(ROOT / "coopmat", read_table()).rooms.items():
+        rows.append(f"| `{name}` | {', '.join(row['tests'])} |")
+    return "\n".join(rows)
+
+
 def _rounded(lines: int) -> str:
     """Return a number of lines, rounded to two digits so that small changes do not change it."""
     step = 10 ** max(len(str(lines)) - 2, 1)
@@ -66,7 +74,13 @@ def walk() -> str:
     return f"That kernel's way goes through {files} files, and {tables} of tables."
 
 
-FIGURES: Mapping[str, Callable[[], str]] = {"rooms": rooms, "tests": tests, "operations": operations, "walk": walk}
+FIGURES: Mapping[str, Callable[[], str]] = {
+    "rooms": rooms,
+    "tests": tests,
+    "test-folders": test_folders,
+    "operations": operations,
+    "walk": walk,
+}
 
 
 def with_figures(text: str) -> str:

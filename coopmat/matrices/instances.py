@@ -15,8 +15,7 @@ from .variants import ComponentType, Layout, MatrixType, Use
 # Limits for unrolling, in steps: multiply-adds, of vectors if the lowering has them, or accesses. Beyond UNROLL_LIMIT
 # the loop over K is not unrolled, beyond BODY_LIMIT no loop is. LLVM's and the device compiler's time grows faster than
 # the code: minutes for 4096 accesses. Unrolling gains nothing if the values do not fit registers: with loops, 32x32x32
-# runs 0.8 to 1.1 times as fast and builds five times as fast. SCALAR_LIMIT is for scalars in subgroups: the device's
-# compiler vectorizes them, which takes longer.
+# runs 0.8 to 1.1 times as fast and builds five times as fast. SCALAR_LIMIT is for subgroups' scalars, which are vectorized.
 UNROLL_LIMIT = 1024
 BODY_LIMIT = 512
 SCALAR_LIMIT = 128
@@ -180,10 +179,8 @@ class _Memory(OfMatrix):
             "INSIDE(r, c)": fits if self.checked else "1",
         }
         if uses_wide_copies:
-            out |= {
-                "PIECE": str(COPY_BYTES // self.matrix.component.size),
-                "LOAD_PIECE(p)": piece(self.matrix.component),
-            }
+            out["PIECE"] = str(COPY_BYTES // self.matrix.component.size)
+            out["LOAD_PIECE(p)"] = piece(self.matrix.component)
         if how == "WHOLE_COLM_LINE":
             out |= {"EACH": each(holding.slots // _BLOCK), "V16": spelling.vector(self.matrix.component, _BLOCK)}
         if how == "WHOLE_COLM":
