@@ -15,7 +15,7 @@ from .variants import ComponentType, Layout, MatrixType, Use
 # Limits for unrolling, in steps: multiply-adds, of vectors if the lowering has them, or accesses. Beyond UNROLL_LIMIT
 # the loop over K is not unrolled, beyond BODY_LIMIT no loop is. LLVM's and the device compiler's time grows faster than
 # the code: minutes for 4096 accesses. Unrolling gains nothing if the values do not fit registers: with loops, 32x32x32
-# runs 0.8 to 1.1 times as fast and builds five times as fast. SCALAR_LIMIT is for subgroups' scalars, which are vectorized.
+# runs 0.8 to 1.1 times as fast and builds five times as fast. SCALAR_LIMIT: scalars in subgroups.
 UNROLL_LIMIT = 1024
 BODY_LIMIT = 512
 SCALAR_LIMIT = 128
