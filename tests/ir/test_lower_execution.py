@@ -309,6 +309,10 @@ def _wrapped(t: str, value: int) -> int:
     return value - (1 << bits) if not t.startswith("u") and value >> (bits - 1) else value
 
 
+def _unsigned(t: str) -> str:
+    return t if t.startswith("u") else f"u{t}"
+
+
 def _quotient(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
@@ -357,6 +361,8 @@ def expressions(draw: st.DrawFn, t: str, depth: int) -> Expression:
     if kind == "unary":
         text, _, value = draw(expressions(t, depth - 1))
         op, apply = draw(st.sampled_from([("-", lambda v: -v), ("~", lambda v: ~v), ("!", lambda v: int(v == 0))]))
+        if op == "-":
+            text = f"({_unsigned(t)})({text})"  # the negation of the smallest value is undefined otherwise
         return f"({t}){op}({text})", t, lambda env: _wrapped(t, apply(value(env)))
     if kind == "relation":
         operands = draw(st.sampled_from(COMPUTED))
@@ -379,7 +385,10 @@ def expressions(draw: st.DrawFn, t: str, depth: int) -> Expression:
 
         return text, t, divided
     op = draw(st.sampled_from(sorted(OPERATORS)))
-    return f"(({left[0]}) {op} ({right[0]}))", t, lambda env: OPERATORS[op](t, left[2](env), right[2](env))
+    text = f"(({left[0]}) {op} ({right[0]}))"
+    if op in "+-*":  # where signed results do not fit, C leaves them undefined
+        text = f"(({t})(({_unsigned(t)})({left[0]}) {op} ({_unsigned(t)})({right[0]})))"
+    return text, t, lambda env: OPERATORS[op](t, left[2](env), right[2](env))
 
 
 @settings(max_examples=40, deadline=None)
