@@ -48,8 +48,9 @@ def _in_a_form_that_builds(module: Module, build: Callable[[Module], Any]) -> tu
     try:
         return module, build(module)
     except Exception as error:
-        scalar, of_source = error.__cause__, module.language == "cl" and module.options.code == "auto"
-        if not isinstance(scalar, guarded.NoSubgroups) or not of_source or module.code == "c":
+        scalar = error.__cause__
+        is_own_choice = isinstance(scalar, guarded.NoSubgroups) and module.language == "cl" and module.code == "spirv"
+        if not is_own_choice or module.options.code != "auto":
             raise
         logger.warning("%s; the program is built from OpenCL C instead of SPIR-V", scalar)
     again = compiler.recompile(module, replace(module.options, code="c"))

@@ -204,4 +204,4 @@ def test_devices_are_asked_for_what_they_may_have(monkeypatch):
 def test_a_route_that_the_device_has_not_is_told(device: DeviceInfo, caplog):
     options = resolve_options(CompileOptions(matrices="mma"), device)
     assert options.matrices == route_for(device).matrices and options.code == "auto"
-    assert "has no instruction of --matrices mma" in caplog.text
+    assert "executes no instruction of --matrices mma correctly" in caplog.text

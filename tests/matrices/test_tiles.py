@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from repeats import slow_where
 from test_x86 import LAUNCH, SOURCE, product, values
 
 import coopmat
@@ -53,7 +54,9 @@ def compiled(types: tuple[str, str, str], shape: tuple[int, int, int], route: st
 
 @pytest.mark.device
 @pytest.mark.parametrize("types", SIGNS, ids="-".join)
-@pytest.mark.parametrize("layout", [Layout.ROW_MAJOR, Layout.PACKED])
+@pytest.mark.parametrize(
+    "layout", slow_where(lambda layout: layout is Layout.PACKED, [Layout.ROW_MAJOR, Layout.PACKED])
+)
 def test_bytes_emulated(device: DeviceInfo, types: tuple[str, str], layout: Layout) -> None:
     for number, shape in enumerate(SHAPES):
         for c in ("s32", "u32"):

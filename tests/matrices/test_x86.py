@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from repeats import slow_where
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
@@ -98,7 +99,9 @@ def test_bytes_of_every_sign(device: DeviceInfo, route, a, b, layout):
 
 @pytest.mark.device
 @pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize("c", ["s8", "u8", "s16", "u16", "s32", "u32", "s64"])
+@pytest.mark.parametrize(
+    "c", slow_where(lambda c: c in ("u16", "s16"), ["s8", "u8", "s16", "u16", "s32", "u32", "s64"])
+)
 @pytest.mark.parametrize("saturating", [0, int(Operands.SATURATING)])
 def test_the_mask_says_the_signs(device: DeviceInfo, route, c, saturating):
     instructions(device, route, "vpdpbusd")
@@ -263,9 +266,15 @@ kernel void turn(global const char *p, global char *q)
 """
 
 
+USES = [
+    pytest.param((a, b), marks=[pytest.mark.slow] if a == b or "ACCUMULATOR" not in (a, b) else [])
+    for a, b in itertools.product(("A", "B", "ACCUMULATOR"), repeat=2)
+]
+
+
 @pytest.mark.device
 @pytest.mark.parametrize(("route", "lanes"), [("x86:emulated", 1), ("mma:emulated", 32), ("dpas:emulated", 16)])
-@pytest.mark.parametrize("uses", list(itertools.product(("A", "B", "ACCUMULATOR"), repeat=2)), ids="-".join)
+@pytest.mark.parametrize("uses", USES, ids="-".join)
 def test_the_transposed_may_lie_otherwise(device: DeviceInfo, route, lanes, uses):
     """For its use, as what it is made of lies for another."""
     if lanes > 1 and lanes not in device.sub_group_sizes:

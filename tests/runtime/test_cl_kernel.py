@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_named(built: SimpleNamespace, number: int, value: 
             way()
         assert "kernel 'numbers'" in str(caught.value)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-    with pytest.raises(ArgumentError, match="no number 20"):
+    with pytest.raises(ArgumentError, match="number 20 is out of range"):
         kernel.set_arg(20, 1)
 
 

@@ -85,7 +85,7 @@ def test_what_runs_on_the_unit_comes_first(monkeypatch, device, route, lanes, wa
 
 
 def test_the_listing_tells_shapes_and_types(monkeypatch):
-    assert "not known before the first use" in listing._rows(CPU)["matrix unit"]
+    assert "which the first use or --probe tests" in listing._rows(CPU)["matrix unit"]
     monkeypatch.setattr(room, "instructions", lambda device, route, asks: ("vdpbf16ps",))
     text = listing._rows(CPU)["matrix unit"]
     assert text == "by --matrices x86, and auto: multiples of 1x16x2: bf16 times bf16 to f32; others by general code"

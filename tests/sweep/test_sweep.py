@@ -67,7 +67,10 @@ def test_rows_that_are_not_supported_yet_say_so(name: str) -> None:
 # Of each row's covering selection one in twenty, and seven more: all of it takes too long here.
 @pytest.mark.parametrize(
     ("part", "first"),
-    slow_where(lambda _, first: first > 0, [(part, n) for n in (0, 3, 5, 8, 10, 13, 15, 18) for part in range(PARTS)]),
+    slow_where(
+        lambda part, first: first > 0,
+        [(part, n) for n in (0, 3, 5, 8, 10, 13, 15, 18) for part in range(PARTS)],
+    ),
 )
 def test_builtins_give_what_the_device_gives(part: int, first: int, worker: Worker) -> None:
     chosen = SUPPORTED[part::PARTS]
