@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from stub_application import preload
 
 from coopmat.layer import library
 
@@ -38,5 +39,5 @@ def compile_program(compiler: str, source: Path, path: Path) -> Path:
 def run_program(program: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a program that `compile_program` compiled, with additional environment variables."""
     others = [os.environ[name] for name in ("LD_LIBRARY_PATH",) if os.environ.get(name)]
-    environment = {**os.environ, "LD_LIBRARY_PATH": ":".join([str(loader().parent), *others]), **variables}
+    environment = {**os.environ, "LD_LIBRARY_PATH": ":".join([str(loader().parent), *others]), **preload(), **variables}
     return subprocess.run([str(program), *arguments], env=environment, capture_output=True, text=True, timeout=600)
