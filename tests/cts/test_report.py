@@ -95,6 +95,7 @@ def test_the_page_begins_with_failures_and_links_to_their_files(results, tmp_pat
     text = html.render(results, SETTINGS, tmp_path / "pages")
     order = [text.index(part) for part in ("<h2>Failures", "<details open>", "Tests by component", "Device and run")]
     assert order == sorted(order) and "id='filter'" in text and "max-width: 40rem" in text
+    assert "overflow-wrap: anywhere; min-width" in text  # otherwise headers are one letter wide on a phone
     page = _Page()
     page.feed(text)
     assert "../kept/here%20%26%20there/test.cl" in page.links

@@ -109,6 +109,24 @@ def test_includes_of_one_another(stub: Stub, tmp_path: Path) -> None:
     assert app.build(program, f"-I{tmp_path}".encode()) == 0
 
 
+def test_a_file_that_is_read_in_parts(tmp_path: Path) -> None:
+    """A call of read may return fewer bytes than the file has: the rest of the file is searched, too."""
+    program, source = tmp_path / "program", tmp_path / "program.c"
+    searched = next(path for path in library.sources() if path.name == "includes.c")
+    source.write_text(
+        "#define _GNU_SOURCE\n#include <unistd.h>\n"
+        "static ssize_t few(int fd, void *to, size_t size) { return read(fd, to, size < 5 ? size : 5); }\n"
+        "#define read few\n"
+        f'#include "{searched}"\n'
+        "int main(int count, char **words) { return !includes_have_matrices(words[count - 1], NULL); }\n"
+    )
+    include = [f"-I{searched.parent}", f"-I{library.INCLUDE}"]
+    subprocess.run([*library.compiler(), "-std=gnu11", *include, "-o", str(program), str(source)], check=True)
+    for name, text, status in (("plain.h", "int x; int y; int z;", 1), ("own.h", "int x; int y; coop_mat z;", 0)):
+        (tmp_path / name).write_text(text)
+        assert subprocess.run([program, f'#include "{tmp_path / name}"']).returncode == status
+
+
 def wrapped(layer: library.LayerLibrary, directory: Path, text: str) -> Path:
     """A copy of the layer whose helper is a file of its own with this text."""
     own, helper = directory / "layer.so", directory / f"helper-{os.getpid()}-{directory.name}.py"

@@ -1,7 +1,8 @@
 """Every command that the pages print runs as printed: the cheap ones by default, the others with --all.
 
 Each runs in a directory like a clone, in a home of its own, after the commands that it needs. A command that needs what
-this machine lacks is skipped with the reason.
+this machine lacks is skipped with the reason. With --all, commands that need no clone also run with an installed wheel,
+in a directory that has only the kernels and programs that the pages name.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,13 +31,13 @@ PAGES = (
 )
 _PROGRAM = re.compile(r"(?:coopmat|pip|cmake|dask|build/\S+|tools/\S+|\.venv/bin/\S+|\./\S+)(?: |$)")
 SECONDS = 1200
+NO_INDEX = "No matching distribution|Temporary failure|Connection"
 
 # pattern -> why a command never runs here
 NEVER = {
     "tools/test": "it is the suite that runs this test",
     "tools/dev test": "it is the suite that runs this test",
     "tools/lint": "`tools/dev lint` of CONTRIBUTING.md runs it",
-    "coopmat run multiply.cl": "tests/runtime/test_readme.py runs it",
     "dask scheduler": "it runs until it is interrupted",
     "*lab1:8786*": "it needs a scheduler on a machine named lab1",
     "coopmat cts --compare pocl.json intel.json": "it needs reports from a machine named lab1",
@@ -51,6 +53,7 @@ EXPENSIVE = (
         "tools/dev lint",
         "tools/dev figures",
         "tools/dev test *",
+        "coopmat run multiply.cl",  # tests/runtime/test_readme.py runs it, too
         "coopmat cts",
         "coopmat cts --wimpy *",
     ),
@@ -62,11 +65,23 @@ FIRST = {
     "build/gemm": ["cmake -S examples -B build && cmake --build build"],
     "coopmat layer run -- build/gemm": ["coopmat layer build", "cmake -S examples -B build && cmake --build build"],
 }
+# pattern -> why a command does not run with an installed wheel
+OF_A_CLONE = {
+    "pip install '.*": "it installs the package from a clone",
+    "tools/*": "the tools are in the clone",
+    ".venv/*": "the tools of a clone make this environment",
+    "coopmat run kernels/*": "the kernels are in the clone",
+    "cmake *": "the examples are in the clone",
+    "*build/gemm": "the examples are in the clone",
+    "coopmat cts": "it runs from a clone, for some ten minutes",
+    "coopmat cts 'c_*' *": "it runs from a clone, for some ten minutes",
+    "coopmat cts --cluster local:*": "it runs from a clone, for some ten minutes",
+}
 # Programs that report failure, as the page says they do.
 FAILING = ("build/gemm",)
 
 
-def commands() -> list[object]:
+def commands() -> list[Any]:
     """Return the commands of the indented blocks, once each, as parameters."""
     found: dict[str, str] = {}
     for page in PAGES:
@@ -133,23 +148,63 @@ def clone(tmp_path):
     for path in ROOT.iterdir():
         if path.name not in (".git", "build", "dist"):
             (place / path.name).symlink_to(path)
+    _write_files(place)
+    subprocess.run(["git", "init", "--quiet", str(place)], check=False)
+    binaries = tmp_path / "bin"
+    binaries.mkdir()
+    _write_program(binaries / "coopmat", f'exec "{sys.executable}" -m coopmat "$@"')
+    return place
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """A virtual environment with the wheel of this tree and the extras that the pages name, and no home."""
+    place = tmp_path_factory.mktemp("wheel")
+    pip = [str(place / "environment" / "bin" / "python"), "-m", "pip"]
+    variables = _without_our_own({**os.environ, "HOME": str(place)})
+
+    def run(*words: str) -> None:
+        done = subprocess.run(words, cwd=place, env=variables, capture_output=True, text=True, timeout=SECONDS)
+        if re.search(NO_INDEX, done.stderr):
+            pytest.skip("it needs a package index")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    run(sys.executable, "-m", "venv", str(place / "environment"))
+    run(*pip, "wheel", "--no-deps", "-w", str(place), str(ROOT))
+    (wheel,) = place.glob("*.whl")
+    run(*pip, "install", f"{wheel}[cpu,cluster,layer]")
+    run(str(place / "environment" / "bin" / "coopmat"), "doctor", "--install", "spirv-tools")
+    return place / "environment"
+
+
+@pytest.fixture
+def empty(environment, tmp_path):
+    """A directory with the files that the pages name, and `coopmat` of the wheel in its path."""
+    place = tmp_path / "empty"
+    place.mkdir()
+    _write_files(place)
+    (tmp_path / "bin").symlink_to(environment / "bin")
+    return place
+
+
+def _write_files(place: Path) -> None:
     for page, name in (("README.md", "multiply.cl"), ("docs/compile.md", "gemm.cl")):
         text = (ROOT / page).read_text(encoding="utf-8")
         block = re.search(r"^```c\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         (place / name).write_text(block[1], encoding="utf-8")
-    subprocess.run(["git", "init", "--quiet", str(place)], check=False)
-    binaries = tmp_path / "bin"
-    binaries.mkdir()
-    for path, text in (
-        (place / "program", "#!/bin/sh\nexit 0\n"),
-        (binaries / "coopmat", f'#!/bin/sh\nexec "{sys.executable}" -m coopmat "$@"\n'),
-    ):
-        path.write_text(text)
-        path.chmod(0o755)
-    return place
+    _write_program(place / "program", "exit 0")
 
 
-def _run(command: str, place: Path) -> subprocess.CompletedProcess[str]:
+def _write_program(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
+def _without_our_own(variables: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in variables.items() if not re.match("COOPMAT_|PYTHON|VIRTUAL_ENV|XDG_", name)}
+
+
+def _run(command: str, place: Path, is_installed: bool = False) -> subprocess.CompletedProcess[str]:
     home = place.parent / "home"
     home.mkdir(exist_ok=True)
     path = os.pathsep.join([str(place.parent / "bin"), os.environ["PATH"]])
@@ -157,6 +212,8 @@ def _run(command: str, place: Path) -> subprocess.CompletedProcess[str]:
     if command.startswith(INSTALLING):
         _make_fresh(place)
         variables.pop("PYTHONPATH")
+    if is_installed:
+        variables = _without_our_own(variables)
     return subprocess.run(
         ["sh", "-c", command], cwd=place, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False
     )
@@ -174,20 +231,28 @@ def _make_fresh(place: Path) -> None:
         shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-@pytest.mark.parametrize("command", commands())
-def test_a_command_runs_as_printed(command, clone):
+def _check(command: str, place: Path, is_installed: bool = False) -> None:
     first = next((words for pattern, words in FIRST.items() if _fits(command, [pattern])), [])
     for words in (*first, command):
         if reason := _lacking(words):
             pytest.skip(f"{words}: {reason}")
     for words in first:
-        assert _run(words, clone).returncode == 0
-    done = _run(command, clone)
-    if command.startswith(INSTALLING) and re.search(
-        "No matching distribution|Temporary failure|Connection", done.stderr
-    ):
+        assert _run(words, place, is_installed).returncode == 0
+    done = _run(command, place, is_installed)
+    if command.startswith(INSTALLING) and re.search(NO_INDEX, done.stderr):
         pytest.skip(f"{command}: it needs a package index")
     assert (done.returncode == 0) != (command in FAILING), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", commands())
+def test_a_command_runs_as_printed(command, clone):
+    _check(command, clone)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [command for command in commands() if not _fits(command.values[0], OF_A_CLONE)])
+def test_a_command_runs_with_an_installed_wheel(command, empty):
+    _check(command, empty, is_installed=True)
 
 
 def test_commands_in_sentences_exist():

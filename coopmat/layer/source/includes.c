@@ -102,8 +102,9 @@ static char *read_text(search *s, const char *path)
         text = calloc(1, (size_t)status.st_size + 1);
     if (text) {
         s->bytes_left -= (size_t)status.st_size;
-        if (read(fd, text, (size_t)status.st_size) < 0)
-            *text = 0;
+        size_t size = 0;
+        for (ssize_t part; (part = read(fd, text + size, (size_t)status.st_size - size)) > 0;)
+            size += (size_t)part;
     }
     close(fd);
     return text;
