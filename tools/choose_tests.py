@@ -32,8 +32,9 @@ def changed_folders(paths: Iterable[str]) -> list[str]:
         first, _, rest = path.partition("/")
         name = rest.partition("/")[0]
         if first == "coopmat":
-            is_inner = path.startswith("coopmat/frontend/builtins/")
-            chosen.update(table["frontend/builtins" if is_inner else name.removesuffix(".py")]["tests"])
+            # The innermost room, as "frontend/builtins".
+            room = max((room for room in table if f"{rest.removesuffix('.py')}/".startswith(f"{room}/")), key=len)
+            chosen.update(table[room]["tests"])
         elif first == "tests" and (ROOT / "tests" / name).is_dir() and name != "support":
             chosen.add(name)
         elif first == "tests" or path == "pyproject.toml":
