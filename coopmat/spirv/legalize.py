@@ -24,6 +24,7 @@ from functools import partial
 from coopmat.diagnostics import InternalError
 from coopmat.spirv import capabilities, checks, matrix_calls, pointees
 from coopmat.spirv.module import (
+    ENUM,
     OP,
     OPCODES,
     Instruction,
@@ -33,22 +34,21 @@ from coopmat.spirv.module import (
     encode_string,
     id_positions,
     instruction,
+    numbers,
 )
 
-_IMPORT = 1
+_IMPORT = ENUM["LinkageType.Import"]
 _KEEPS, _PREFIX = "coopmat.keeps.", "user."
-_LINKAGE_ATTRIBUTES, _BUILT_IN = 41, 11
-_LINKAGE_CAPABILITY = 5
-# ImageReadWrite, Sampled1D, SampledBuffer and further capabilities that the backend may declare for images.
-_IMAGE_BASIC, _IMAGE_CAPABILITIES = 13, frozenset({14, 15, 20, 43, 44, 46, 47})
-_IMAGE_TYPES = frozenset({OP["OpTypeImage"], OP["OpTypeSampler"]})
-_ALIGNED = 2
-_ALIGNMENT_SHIFT = 24
-_ALIGNMENT, _ALIGNMENT_128 = 44, 0xFFFFFF80
-_MATRIX = OP["OpTypeCooperativeMatrixKHR"]
-_MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
-_LOAD, _STORE = OP["OpCooperativeMatrixLoadKHR"], OP["OpCooperativeMatrixStoreKHR"]
-_CALL, _BITCAST, _DECORATE, _POINTER = OP["OpFunctionCall"], OP["OpBitcast"], OP["OpDecorate"], OP["OpTypePointer"]
+_LINKAGE_ATTRIBUTES, _BUILT_IN, _ALIGNMENT = numbers("Decoration.*", "LinkageAttributes BuiltIn Alignment")
+_LINKAGE_CAPABILITY, _IMAGE_BASIC, *_IMAGE_CAPABILITIES = numbers(
+    "Capability.*",
+    "Linkage ImageBasic ImageReadWrite ImageMipmap LiteralSampler Sampled1D Image1D SampledBuffer ImageBuffer",
+)
+_IMAGE_TYPES = frozenset(numbers("OpType*", "Image Sampler"))
+_ALIGNED = ENUM["MemoryAccess.Aligned"]
+_ALIGNMENT_SHIFT, _ALIGNMENT_128 = 24, 0xFFFFFF80
+_MATRIX, _MULTIPLY_ADD = numbers("Op*KHR", "TypeCooperativeMatrix CooperativeMatrixMulAdd")
+_CALL, _BITCAST, _DECORATE, _POINTER = numbers("Op*", "FunctionCall Bitcast Decorate TypePointer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ PLACEHOLDERS = {
     )
 }
 
-_LOD, _SIGN_EXTEND, _ZERO_EXTEND = 0x2, 0x1000, 0x2000
+_LOD, _SIGN_EXTEND, _ZERO_EXTEND = numbers("ImageOperands.*", "Lod SignExtend ZeroExtend")
 
 
 def _image_placeholders(kind: str, mask: int) -> tuple[Placeholder, ...]:
@@ -224,7 +224,7 @@ def check_imports(module: Module, imports: Collection[str] = ()) -> None:
 _OPERATION = re.compile(r"_Z(\d+)(__spirv_\w+)")
 _ACCESS = re.compile(r"__cm_(get|set)_\w+")
 _ASYNC_COPY, _NULL_EVENT, _PRINTF = "__cm_async_copy_", "__cm_null_event", "__cm_printf_"
-_PRINTF_NUMBER = 184  # in OpenCL.std
+_PRINTF_NUMBER = ENUM["OpenCL.std.printf"]
 
 
 def _operation(name: str) -> Placeholder | None:

@@ -11,8 +11,8 @@ from ...ir import KernelInfo
 from ...matrices.lowering import Instance, Strategy, Target
 from ...matrices.strategies import MAX_WORK_ITEMS
 from ...matrices.variants import ComponentType
-from ...spirv import joint_matrix
-from ...spirv.module import OP, Instruction, Module, decode_string, id_positions
+from ...spirv import joint_matrix, matrix_calls
+from ...spirv.module import ENUM, OP, Instruction, Module, decode_string, id_positions, numbers
 from ...spirv.pool import Pool
 from ...spirv.refusal import Refused, unsupported
 from ...spirv.sections import Section, entry_point, split
@@ -23,19 +23,23 @@ from .tiles import enlarge_tiles, read_tiles
 from .types import MATRIX, Types
 
 _LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
-_SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
-_SPEC_ID = 1
-_GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
-# The decorations of saturated conversions to integers and to 8-bit floating-point types.
-_ROUNDING_MODE, _SATURATED = 39, (28, 4216)
-_PHYSICAL64, _OPENCL = 2, 2
-_TRANSPOSE = 5440
-# The capabilities for matrices; changes of use, reductions, functions and coordinates of components; small floats.
-_MATRIX_CAPABILITIES = frozenset({6022, 5429, 5430, 5432, 5438, *joint_matrix.CAPABILITIES, *small_floats.CAPABILITIES})
+_LINKAGE_ATTRIBUTES, _BUILT_IN, _SPEC_ID = numbers("Decoration.*", "LinkageAttributes BuiltIn SpecId")
+_SUBGROUP_DISPATCH = ENUM["Capability.SubgroupDispatch"]
+_OF_GROUPS_ONLY = frozenset(numbers("Capability.*", "Groups GroupUniformArithmeticKHR"))
+_MEMORY_MODEL = (ENUM["AddressingModel.Physical64"], ENUM["MemoryModel.OpenCL"])
+_CONVERSION_MODES = frozenset({matrix_calls.ROUNDING_MODE, *matrix_calls.SATURATED})
+_MATRIX_CAPABILITIES = frozenset(
+    {
+        ENUM["Capability.CooperativeMatrixKHR"],
+        *matrix_calls.CAPABILITIES,
+        *joint_matrix.CAPABILITIES,
+        *small_floats.CAPABILITIES,
+    }
+)
 _MATRIX_EXTENSIONS = frozenset(
     {
         "SPV_KHR_cooperative_matrix",
-        "SPV_EXT_cooperative_matrix_maintenance1",
+        matrix_calls.MAINTENANCE,
         joint_matrix.EXTENSION,
         *small_floats.EXTENSIONS,
     }
@@ -110,7 +114,7 @@ class ModuleLowering:
         # Ids that only instructions with a lowering may refer to.
         self.hidden = self.constants | self.subgroup_variables.keys()
         self.conversions = self._conversions()
-        self.transposed = self._decorated(_TRANSPOSE)
+        self.transposed = self._decorated(matrix_calls.TRANSPOSE)
         # function that is an operand -> its name in the library
         self._operands: dict[int, str] = {}
         self.functions_of_maps: list[Code] = []
@@ -326,12 +330,12 @@ class ModuleLowering:
         """Return id -> (rounding mode, whether saturated), for the results of conversions with such decorations."""
         conversions: dict[int, tuple[int | None, bool]] = {}
         for item in self.sections[Section.ANNOTATION]:
-            if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, *_SATURATED):
+            if item.opcode == OP["OpDecorate"] and item.operands[1] in _CONVERSION_MODES:
                 mode, saturates = conversions.get(item.operands[0], (None, False))
-                if item.operands[1] in _SATURATED:
-                    saturates = True
-                else:
+                if item.operands[1] == matrix_calls.ROUNDING_MODE:
                     mode = item.operands[2]
+                else:
+                    saturates = True
                 conversions[item.operands[0]] = (mode, saturates)
         return conversions
 
@@ -357,7 +361,7 @@ class ModuleLowering:
             if not any(
                 isinstance(item, Instruction) and item.opcode in _OF_GROUPS for code in lowered for item in code
             ):
-                capabilities |= {_GROUPS, _GROUP_UNIFORM_ARITHMETIC}
+                capabilities |= _OF_GROUPS_ONLY
                 extensions.add("SPV_KHR_uniform_group_instructions")
         sections[Section.CAPABILITY] = [i for i in sections[Section.CAPABILITY] if i.operands[0] not in capabilities]
         sections[Section.EXTENSION] = [
@@ -439,5 +443,5 @@ def check_memory_model(module: Module) -> None:
     model = next((item for item in module.instructions if item.opcode == OP["OpMemoryModel"]), None)
     if model is None:
         raise Refused("spirv-invalid", "the module has no memory model")
-    if model.operands != (_PHYSICAL64, _OPENCL):
+    if model.operands != _MEMORY_MODEL:
         raise Refused("spirv-not-supported", "only modules of the memory model Physical64 OpenCL are lowered")
