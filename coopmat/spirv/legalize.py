@@ -16,12 +16,12 @@ bytes are one i32, `mask | log2(n) << 24`: the backend would lose the alignment.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
+from coopmat.matrices.placeholders import ASYNC_COPY, NULL_EVENT, PRINTF, MatrixCall, demangle_instruction
 from coopmat.spirv import capabilities, checks, matrix_calls, pointees
 from coopmat.spirv.module import (
     ENUM,
@@ -221,19 +221,13 @@ def check_imports(module: Module, imports: Collection[str] = ()) -> None:
 
 # --- rewriting -----------------------------------------------------------------------------------
 
-_OPERATION = re.compile(r"_Z(\d+)(__spirv_\w+)")
-_ACCESS = re.compile(r"__cm_(get|set)_\w+")
-_ASYNC_COPY, _NULL_EVENT, _PRINTF = "__cm_async_copy_", "__cm_null_event", "__cm_printf_"
 _PRINTF_NUMBER = ENUM["OpenCL.std.printf"]
 
 
 def _operation(name: str) -> Placeholder | None:
     """Return the row of a placeholder by its mangled name; return None for other names."""
-    match = _OPERATION.fullmatch(name)
-    if match is None:
-        return None
-    name = match[2][len("__spirv_") : int(match[1])]
-    return PLACEHOLDERS.get(name) or IMAGE_PLACEHOLDERS.get(name)
+    word, _ = demangle_instruction(name) or ("", "")
+    return PLACEHOLDERS.get(word) or IMAGE_PLACEHOLDERS.get(word)
 
 
 class _Legalizer:
@@ -285,20 +279,20 @@ class _Legalizer:
         by_id: dict[int, Callable[[Instruction], list[Instruction]]] = {}
         functions = _functions(self.module)
         for item, name in _imports(self.module):
-            row, access = _operation(name), _ACCESS.fullmatch(name)
-            of_matrix = matrix_calls.rewriter(name, self.additions, functions, self.cast_arguments)
+            row, call = _operation(name), MatrixCall.read(name)
+            of_matrix = matrix_calls.rewriter(call, self.additions, functions, self.cast_arguments) if call else None
             if of_matrix is not None:
                 by_id[item.operands[0]] = of_matrix
             elif row is not None:
                 by_id[item.operands[0]] = partial(self.operation, row)
-            elif name == _NULL_EVENT:
+            elif name == NULL_EVENT:
                 by_id[item.operands[0]] = self.null_event
-            elif name.startswith(_ASYNC_COPY):
+            elif name.startswith(ASYNC_COPY):
                 by_id[item.operands[0]] = self.async_copy
-            elif name.startswith(_PRINTF):
+            elif name.startswith(PRINTF):
                 by_id[item.operands[0]] = self.printf
-            elif access is not None:
-                by_id[item.operands[0]] = self.get if access[1] == "get" else self.set
+            elif call is not None and call.word in ("get", "set"):
+                by_id[item.operands[0]] = self.get if call.word == "get" else self.set
         return by_id
 
     def cast_arguments(self, function: int, first: int, values: Sequence[int]) -> tuple[list[Instruction], list[int]]:

@@ -13,11 +13,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from coopmat.matrices.placeholders import MatrixCall
 from coopmat.matrices.variants import SMALL_FLOATS
 from coopmat.spirv.module import ENUM, OP, Instruction, Module, decode_string, encode_string, instruction, numbers
 
@@ -31,10 +31,6 @@ TRANSPOSE, ROUNDING_MODE = numbers("Decoration.*", "CooperativeMatrixTransposeEX
 # The decorations of saturated conversions to integers and to 8-bit floats.
 SATURATED = numbers("Decoration.*", "SaturatedConversion SaturatedToLargestFloat8NormalConversionEXT")
 
-_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)(_sat)?(?:_(rt[eznp]))?(?:_(use|transposed))?_m\w+")
-_MAP = re.compile(r"__cm_map_\d+_m[^_]+_(.+)")
-_REDUCE = re.compile(r"__cm_reduce_(\d)_m[^_]+_m[^_]+_(.+)")
-_COORDINATES = "__cm_coordinates_"
 _PREAMBLE = frozenset(numbers("Op*", "Capability Extension"))
 _ANNOTATIONS = frozenset(numbers("Op*", "Decorate MemberDecorate DecorationGroup GroupDecorate DecorateId"))
 
@@ -58,38 +54,38 @@ CastArguments = Callable[[int, int, Sequence[int]], tuple[list[Instruction], lis
 
 
 def rewriter(
-    name: str, additions: Additions, functions: Mapping[str, int], passed: CastArguments
+    name: MatrixCall, additions: Additions, functions: Mapping[str, int], passed: CastArguments
 ) -> Callable[[Instruction], list[Instruction]] | None:
-    """Return the rewriter for calls of the function of this name; None if the name is no placeholder of this file.
+    """Return the rewriter for calls of the function of this name; None for accesses to components.
 
     `functions` maps names of the module's functions to ids. `passed` casts values to the types of a function's
     parameters.
     """
-    conversion, mapped, reduced = (pattern.fullmatch(name) for pattern in (_CONVERSION, _MAP, _REDUCE))
-    if conversion is not None:
-        return partial(_convert, additions, conversion.groups())
-    if mapped is not None:
-        return partial(_map, additions, functions[mapped[1]], passed)
-    if reduced is not None:
-        return partial(_reduce, additions, int(reduced[1]), functions[reduced[2]])
-    return partial(_coordinates, additions) if name.startswith(_COORDINATES) else None
+    if name.word == "convert":
+        return partial(_convert, additions, name)
+    if name.word == "map":
+        return partial(_map, additions, functions[name.function], passed)
+    if name.word == "reduce":
+        return partial(_reduce, additions, int(name.number), functions[name.function])
+    return partial(_coordinates, additions) if name.word == "coordinates" else None
 
 
-def _convert(additions: Additions, words: tuple[str | None, ...], call: Instruction) -> list[Instruction]:
+def _convert(additions: Additions, name: MatrixCall, call: Instruction) -> list[Instruction]:
     """Rewrite the call of a conversion."""
-    name, saturated, rounding, change = words
     result = call.result or 0
-    if change:
+    if name.change:
         additions.require(CONVERSIONS)
-    if change == "transposed":
+    if name.change == "transposed":
         additions.decorations.append(instruction("OpDecorate", result, TRANSPOSE))
+    saturated, rounding = name.mode.startswith("sat"), name.mode.removeprefix("sat").removeprefix("_")
     if saturated:
-        additions.decorations.append(instruction("OpDecorate", result, SATURATED[name == "FConvert"]))
+        decoration = SATURATED[name.instruction == "FConvert"]
+        additions.decorations.append(instruction("OpDecorate", result, decoration))
     if rounding:
         additions.decorations.append(
             instruction("OpDecorate", result, ROUNDING_MODE, ENUM[f"FPRoundingMode.{rounding.upper()}"])
         )
-    return [Instruction(OP[f"Op{name}"], call.operands[1:], call.result_type, call.result)]
+    return [Instruction(OP[f"Op{name.instruction}"], call.operands[1:], call.result_type, call.result)]
 
 
 def _map(additions: Additions, function: int, passed: CastArguments, call: Instruction) -> list[Instruction]:
