@@ -192,7 +192,6 @@ def lower_options(c: Compilation) -> LowerOptions:
     return LowerOptions(
         matrices=options.matrices,
         spirv_version=options.spirv_version,
-        sub_group_size=options.sub_group_size,
         float_flags=options.float_flags,
         opt_disable=options.level == 0,
         contract_matrices=options.fp_contract == "matrix",
@@ -200,7 +199,6 @@ def lower_options(c: Compilation) -> LowerOptions:
         machine=machine(options),
         align_frames=options.matrix_registers is not None,
         memory_rules=c.memory_rules(),
-        tuning=tuning(options),
     )
 
 
@@ -217,9 +215,7 @@ def lower(c: Compilation, form: str) -> LoweredModule:
 
     unit, _ = c.result(PASSED[form])
     with collector:
-        lowered = c.timed("lower", lambda: c.placed(lambda: lower(unit, lower_options(c))))
-    c.warn_of(lowered.warnings)
-    return lowered
+        return c.timed("lower", lambda: c.placed(lambda: lower(unit, lower_options(c))))
 
 
 def write(c: Compilation) -> Written:
