@@ -49,7 +49,7 @@ class Additions:
         self.extensions.add(MAINTENANCE)
 
 
-# (function id, number of its first parameter concerned, values) -> (casts, arguments); see `_Legalizer.passed_as`.
+# (function id, number of its first parameter concerned, values) -> (casts, arguments); see `_Legalizer.cast_arguments`.
 CastArguments = Callable[[int, int, Sequence[int]], tuple[list[Instruction], list[int]]]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ...graphs import reaching
 from ...ir import KernelInfo, KernelParameter
 from ...matrices.lowering import Target
 from ...spirv.module import ENUM, OP, Instruction, decode_string, numbers
@@ -109,18 +110,11 @@ def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Typ
 
 def with_callers(callees: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
     """Return these functions and their direct and indirect callers; each call is visited once."""
-    callers: dict[int, list[int]] = {}
-    for function, code in functions.items():
-        for item in code:
-            if isinstance(item, Instruction) and item.opcode == _CALL:
-                callers.setdefault(item.operands[0], []).append(function)
-    work = list(callees)
-    closure = set(work)
-    while work:
-        new = set(callers.get(work.pop(), ())) - closure
-        closure |= new
-        work += new
-    return closure
+    calls = {
+        function: [item.operands[0] for item in code if isinstance(item, Instruction) and item.opcode == _CALL]
+        for function, code in functions.items()
+    }
+    return reaching(callees, calls)
 
 
 def _concerns(item: Instruction, types: Types, kinds: Collection[int]) -> bool:
