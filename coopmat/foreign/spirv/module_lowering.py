@@ -184,8 +184,8 @@ class ModuleLowering:
             notes.append(("spirv-specialisation", message, ""))
         for kernel in self.kernels:
             if self.strategy.has_one_work_item and kernel.uses_matrices and kernel.required_size not in (None, 1):
-                message = f"kernel '{kernel.name}' asks for subgroups of {kernel.required_size}, and --matrices one"
-                notes.append(("sub-group-size", f"{message} makes them of one work-item", kernel.name))
+                message = self.strategy.about_other_size(kernel.name, kernel.required_size, 1)
+                notes.append(("sub-group-size", message, kernel.name))
             if kernel.local_size is None and kernel.most_staged is not None and kernel.most_staged < MAX_WORK_ITEMS:
                 message = f"kernel '{kernel.name}' has local memory for work-groups of {kernel.most_staged} work-items"
                 notes.append(("sub-group-size", f"{message}; reqd_work_group_size makes room for more", kernel.name))
@@ -304,8 +304,8 @@ class ModuleLowering:
         size = kernel.required_size if kernel is not None else None
         is_settled = self.strategy.has_one_work_item or not size or self.size_option in (None, size)
         if kernel is not None and kernel.uses_matrices and not is_settled:
-            message = f"kernel '{kernel.name}' asks for subgroups of {size}, and --sub-group-size for"
-            raise Refused("spirv-not-supported", f"{message} {self.size_option}")
+            message = self.strategy.about_other_size(kernel.name, size, self.size_option)
+            raise Refused("spirv-not-supported", message)
         return self.strategy.target(size or self.size_option, kernel.work_items if kernel is not None else None)
 
     # --- global definitions ----------------------------------------------------------------------
