@@ -41,8 +41,9 @@ def check(unit: typed.Unit, rules: MemoryRules, device: str, diagnostics: Diagno
 
     `device` is the device's name for messages.
     """
+    reachable = used(unit)
     for function in unit.functions:
-        if function in used(unit) and function.body is not None:
+        if function in reachable and function.body is not None:
             _Function(function, rules, device, diagnostics).run()
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from ..diagnostics import Diagnostics, Note, Span
 from ..frontend import typed
+from ..frontend.calls import callees
 from ..frontend.matrix_terms import matrix_type
 from ..frontend.nodes import Node, walk
 from ..frontend.types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
+from ..graphs import reachable
 from ..matrices.supported import Supported, multiply_add
 from ..matrices.variants import MatrixType, Operands, Variant
 from .uniformity.function import in_order
@@ -55,7 +57,7 @@ class _Check:
 
     def unit(self, unit: typed.Unit) -> None:
         in_use = used(unit)
-        for function in in_order(unit)[0]:
+        for function in in_order(unit):
             if function in in_use:
                 self.type(function.type.result, function.span)
                 for node in walk(*function.parameters, function.body):
@@ -117,10 +119,4 @@ class _Check:
 
 def used(unit: typed.Unit) -> set[typed.FunctionDecl]:
     """Return the unit's roots and their direct and indirect callees."""
-    functions = set(unit.roots)
-    work = list(functions)
-    while work:
-        callees = [node.function for node in walk(work.pop().body) if isinstance(node, typed.CALLS)]
-        work += [function for function in dict.fromkeys(callees) if function not in functions]
-        functions.update(callees)
-    return functions
+    return reachable(unit.roots, callees)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
 from .. import budgets
 from ..diagnostics import (
@@ -23,6 +25,7 @@ from ..diagnostics import (
 from ..options import CompileOptions, UsageError
 from .from_source import preamble_of
 from .pipelines import PIPELINES
+from .stages import EMITTED, INFOS, TOKENS, UNIT, Stage, T
 
 if TYPE_CHECKING:
     from ..matrices.memory_rules import MemoryRules
@@ -30,17 +33,38 @@ if TYPE_CHECKING:
     from ..preambles import Preamble
 
 
-T = TypeVar("T")
 # The stages whose results are pickled with a module: the preprocessed source, and the program for a device.
-_CARRIED = ("tokens", "infos", "emitted")
+_CARRIED = (TOKENS, INFOS, EMITTED)
 # The number of tokens from which a source counts as long (`drops_early`).
 _MANY_TOKENS = 50_000
 
 
-def _unpickled(kind: type[Compilation], fields: dict[str, Any]) -> Compilation:
-    compilation = kind.__new__(kind)
+def _unpickle(version: str, data: bytes) -> Compilation:
+    """Return the pickled compilation. Raise UnpicklingError unless this version of the package has pickled it."""
+    if version != _version():
+        raise _of_another_version(f"coopmat {version}")
+    try:
+        kind, fields = pickle.loads(data)
+    except (AttributeError, ImportError) as error:
+        raise _of_another_version(f"another build of coopmat {version}") from error
+    compilation: Compilation = kind.__new__(kind)
     compilation.__dict__.update(fields, _lock=threading.RLock())
     return compilation
+
+
+def _version() -> str:
+    return metadata.version("coopmat")
+
+
+def _of_another_version(version: str) -> pickle.UnpicklingError:
+    return pickle.UnpicklingError(f"the module was pickled by {version}; coopmat {_version()} must compile it again")
+
+
+def __getattr__(name: str) -> Any:
+    """Raise UnpicklingError for the names by which pickles of earlier versions begin, which state no version."""
+    if name in ("Module", "_unpickled"):
+        raise _of_another_version("an earlier coopmat")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Compilation:
@@ -64,7 +88,7 @@ class Compilation:
         # Objects for linking (-c) have no preamble: other programs may call any function of the source.
         self.preamble = preamble_of(options) if language == "cl" and not options.separate else None
         self.keeps_all = False
-        self._results: dict[str, Any] = {}
+        self._results: dict[Stage[Any], Any] = {}
         self._lock = threading.RLock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -72,10 +96,10 @@ class Compilation:
             for stage in PIPELINES[self.language].pickled:
                 self.result(stage)
             carried = {stage: self._results[stage] for stage in _CARRIED if stage in self._results}
-            if "tokens" in carried:
-                carried["tokens"] = self.whole.result("tokens")
+            if TOKENS in carried:
+                carried[TOKENS] = self.whole.result(TOKENS)
             fields = {name: value for name, value in vars(self).items() if name != "_lock"} | {"preamble": None}
-            return _unpickled, (type(self), {**fields, "_results": carried})
+            return _unpickle, (_version(), pickle.dumps((type(self), {**fields, "_results": carried})))
 
     @property
     def sources(self) -> SourceMap:
@@ -93,7 +117,7 @@ class Compilation:
 
     # --- stages
 
-    def result(self, stage: str) -> Any:
+    def result(self, stage: Stage[T]) -> T:
         """Return the result of a stage; run the stage first if needed. Raises CompileError if the language lacks it."""
         with self._lock:
             if stage not in self._results:
@@ -103,12 +127,13 @@ class Compilation:
                     reason = pipeline.lacks[stage]
                     raise self.refused("no-such-stage", f"{self.name} is {pipeline.title}, which {reason}")
                 self._results[stage] = run(self)
-            return self._results[stage]
+            result: T = self._results[stage]
+            return result
 
     @property
     def whole(self) -> Compilation:
         """Itself, if this compilation has all tokens and functions of the source; otherwise a new one that has them."""
-        if self.result("tokens").is_whole and not self.drops_early:
+        if self.result(TOKENS).is_whole and not self.drops_early:
             return self
         other = Compilation(self.source, self.name, self.options, self.language)
         other.preamble, other.keeps_all = None, True
@@ -120,19 +145,19 @@ class Compilation:
 
         A long source has millions of such objects, which Python's garbage collector would traverse repeatedly.
         """
-        return not self.keeps_all and len(self.result("tokens").tokens) > _MANY_TOKENS
+        return not self.keeps_all and len(self.result(TOKENS).tokens) > _MANY_TOKENS
 
-    def of_whole(self, stage: str) -> Any:
+    def of_whole(self, stage: Stage[T]) -> T:
         """Return the result of a stage for the whole source: without a preamble, and with all functions."""
         if not self._results:
             self.preamble, self.keeps_all = None, True
         return self.whole.result(stage)
 
-    def drop(self, *stages: str) -> None:
+    def drop(self, *stages: Stage[Any]) -> None:
         """Drop the results of stages; of the tokens, only the list is emptied (macros and dependencies remain)."""
         for stage in stages:
             result = self._results.pop(stage)
-            if stage == "tokens":
+            if stage == TOKENS:
                 self._results[stage] = replace(result, tokens=[], is_whole=False)
 
     def start_again(self, preamble: Preamble | None) -> None:
@@ -151,7 +176,7 @@ class Compilation:
         )
 
     def __repr__(self) -> str:
-        unit = self._results.get("unit")
+        unit = self._results.get(UNIT)
         kernels = [kernel.name for kernel in unit.kernels] if unit is not None else []
         listing = f", kernels {', '.join(kernels)}" if kernels else ""
         return f"<coopmat.{type(self).__name__} of {self.name}: {self.language}, matrices {self.matrices}{listing}>"
@@ -164,7 +189,7 @@ class Compilation:
         """Run spirv-val, whatever the options say. Raises InternalError if the module is invalid, ToolsMissing."""
         with self._lock:
             if not self.validated:
-                binary = self.result("emitted")
+                binary = self.result(EMITTED)
                 self.timed("validate", lambda: PIPELINES[self.language].validate(self, binary))
                 self.validated = True
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..diagnostics import CompileError, InternalError, Note, Span
 from . import from_source
 from .from_source import collector, library, spirv_library, tuning
+from .stages import READ_IR
 
 if TYPE_CHECKING:
     from ..foreign.llvm_ir import Module as IrText
@@ -59,7 +60,7 @@ def read(c: Compilation) -> Read:
 def lower(c: Compilation) -> LoweredModule:
     from ..foreign.llvm_ir import link_library, reread
 
-    entry = c.result("read")
+    entry = c.result(READ_IR)
     # The text already states fast-math flags, alignments and memory operands.
     options = replace(from_source.lower_options(c), float_flags=(), align_frames=False, memory_rules=None)
     with collector:
@@ -72,7 +73,7 @@ def emit(c: Compilation) -> Emission:
     from ..foreign.llvm_ir import spellings
     from ..foreign.spirv import kernels_of, read
 
-    module = c.result("read").module
+    module = c.result(READ_IR).module
     try:
         spirv = from_source.emit(c)
     except InternalError as error:
@@ -208,7 +209,7 @@ def _of_instruction(c: Compilation, function: str, message: str) -> Span | None:
     """Return the place of the first call in a function that may be the instruction that begins a message, or None."""
     word = message.partition(" ")[0].partition(":")[0].removeprefix("Op")
     words = (word, "sub_group") if "roup" in word else (word,)
-    for item in next((f.instructions() for f in c.result("read").module.functions if f.name == function), ()):
+    for item in next((f.instructions() for f in c.result(READ_IR).module.functions if f.name == function), ()):
         if "call" in item.text and any(word in item.text for word in words):
             return _place(c, item.source)
     return None

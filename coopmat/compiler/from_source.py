@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..diagnostics import CompileError, Diagnostics, InternalError, Span, TooManyErrors
 from ..matrices.strategies import Tuning
+from .stages import LOWERED, PASSED, TOKENS, TREE, UNIT, WRITTEN
 
 if TYPE_CHECKING:
     from ..foreign.spirv import Library
@@ -68,7 +69,7 @@ def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble | N
 def parse(c: Compilation) -> syntax.TranslationUnit:
     from ..frontend.parse import parse
 
-    tokens = c.result("tokens")
+    tokens = c.result(TOKENS)
     return c.timed("parse", lambda: parse(tokens, c.findings, c.preamble))
 
 
@@ -83,7 +84,7 @@ def analyse(c: Compilation) -> typed.Unit:
     flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits, row_major
 
     def run() -> typed.Unit:
-        tree, reached = c.result("tree"), c.drops_early and not options.separate
+        tree, reached = c.result(TREE), c.drops_early and not options.separate
         return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, c.preamble, reached, options.separate))
 
     with collector:
@@ -98,7 +99,7 @@ def analyse(c: Compilation) -> typed.Unit:
             raise
         c.findings.raise_if_errors()
         if c.drops_early:
-            c.drop("tokens", "tree")
+            c.drop(TOKENS, TREE)
         if unit.has_matrices:
             from ..analysis import check_matrices, check_memory
 
@@ -128,7 +129,7 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
     sequence: list[Pass] = []
     from .. import passes
 
-    unit = c.result("unit")
+    unit = c.result(UNIT)
     every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
     if route == "native" and every:
         from ..passes.native import NO_RULES, NativeMatrices
@@ -177,7 +178,7 @@ def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
     from .. import passes
 
     sequence, report, verify = passes_for(c, form), passes.Report(), c.options.verify_passes
-    unit = c.result("unit")
+    unit = c.result(UNIT)
     with collector:
         unit = c.timed("passes", lambda: c.placed(lambda: passes.run(unit, sequence, report, verify=verify)))
     c.warn_of(report.warnings)
@@ -197,7 +198,6 @@ def lower_options(c: Compilation) -> LowerOptions:
     return LowerOptions(
         matrices=options.matrices,
         spirv_version=options.spirv_version,
-        sub_group_size=options.sub_group_size,
         float_flags=options.float_flags,
         opt_disable=options.level == 0,
         contract_matrices=options.fp_contract == "matrix",
@@ -205,7 +205,6 @@ def lower_options(c: Compilation) -> LowerOptions:
         machine=machine(options),
         align_frames=options.matrix_registers is not None,
         memory_rules=c.memory_rules(),
-        tuning=tuning(options),
     )
 
 
@@ -220,11 +219,9 @@ def _native_remarks(unit: typed.Unit) -> list[tuple[Span, str]]:
 def lower(c: Compilation, form: str) -> LoweredModule:
     from ..ir.lower import lower
 
-    unit, _ = c.result(f"passed {form}")
+    unit, _ = c.result(PASSED[form])
     with collector:
-        lowered = c.timed("lower", lambda: c.placed(lambda: lower(unit, lower_options(c))))
-    c.warn_of(lowered.warnings)
-    return lowered
+        return c.timed("lower", lambda: c.placed(lambda: lower(unit, lower_options(c))))
 
 
 def write(c: Compilation) -> Written:
@@ -232,14 +229,14 @@ def write(c: Compilation) -> Written:
     from ..opencl_c import WriteOptions
     from ..opencl_c.write import write
 
-    unit, _ = c.result("passed c")
+    unit, _ = c.result(PASSED["c"])
     with collector:
         options = WriteOptions(c.options.cl_std, *prelude(c.matrices), half_bits=c.options.half_bits)
         return c.timed("write", lambda: c.placed(lambda: write(unit, options)))
 
 
 def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
-    return tuple(c.result("written" if c.code == "c" else "lowered").kernels)
+    return tuple((c.result(WRITTEN) if c.code == "c" else c.result(LOWERED)).kernels)
 
 
 def emit(c: Compilation) -> bytes:
@@ -255,7 +252,7 @@ def emit(c: Compilation) -> bytes:
     imports = prelude(c.matrices)[1]
     if c.matrices in OPENCL_C_ONLY and c.options.code != LINKED:
         raise c.refused("no-such-stage", f"--matrices {c.matrices} is OpenCL C only: there is no SPIR-V of {c.name}")
-    lowered = c.result("lowered")
+    lowered = c.result(LOWERED)
     for name in imports & {kernel.name for kernel in lowered.kernels}:
         raise c.refused(
             "not-supported", f"{c.name}: a kernel that has the name of a library function, '{name}', is not supported"
@@ -274,7 +271,7 @@ def emit(c: Compilation) -> bytes:
         spirv = c.timed("legalize", lambda: legalize(emitted, imports | lowered.imports, avoid_device_faults))
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
-        has_matrices = c.language != "cl" or c.result("unit").has_matrices
+        has_matrices = c.language != "cl" or c.result(UNIT).has_matrices
         return adapted(c, spirv) if c.matrices == "native" and has_matrices else spirv
 
 

@@ -15,6 +15,7 @@ from .. import budgets
 from ..diagnostics import InternalError, Note
 from . import from_source
 from .from_source import collector, spirv_library, tuning
+from .stages import READ_SPIRV
 
 if TYPE_CHECKING:
     from ..foreign.spirv import Prepared
@@ -94,7 +95,7 @@ def _prepared(c: Compilation, binary: bytes) -> Read:
 def emit(c: Compilation) -> bytes:
     from ..foreign.spirv import complete
 
-    entry: Read = c.result("read")
+    entry = c.result(READ_SPIRV)
     prepared = entry.prepared
     if prepared is None:
         return entry.native
@@ -106,7 +107,7 @@ def link_together(compilations: Iterable[Compilation]) -> None:
     """Compile the library functions that these modules need in one go, which is much faster than one by one."""
     needed: dict[Target, dict[str, Instance]] = {}
     for c in compilations:
-        if c.language == "spv" and (prepared := c.result("read").prepared) is not None:
+        if c.language == "spv" and (prepared := c.result(READ_SPIRV).prepared) is not None:
             for target, instances in prepared.instances.items():
                 needed.setdefault(target, {}).update(instances)
     for target, by_name in needed.items():

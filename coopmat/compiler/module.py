@@ -21,6 +21,7 @@ from ..options import CompileOptions, UsageError
 from .compilation import Compilation
 from .from_source import collector
 from .pipelines import PIPELINES
+from .stages import EMITTED, FLAT, INFOS, LOWERED, PASSED, TOKENS, TREE, UNIT, WRITTEN
 
 if TYPE_CHECKING:
     from ..frontend import typed
@@ -52,39 +53,38 @@ class Module(Compilation):
 
     @property
     def preprocessed(self) -> str:
-        return str(self.of_whole("tokens").to_text())
+        return self.of_whole(TOKENS).to_text()
 
     @property
     def macros(self) -> str:
         """A `#define` for each macro that is defined at the end of the source, predefined macros included."""
-        return str(self.result("tokens").definitions())
+        return self.result(TOKENS).definitions()
 
     @property
     def dependencies(self) -> list[str]:
-        return list(self.result("tokens").dependencies)
+        return list(self.result(TOKENS).dependencies)
 
     @property
     def absent(self) -> list[str]:
         """The names under which includes were not found; a new file of such a name would be included."""
-        return list(self.result("tokens").absent)
+        return list(self.result(TOKENS).absent)
 
     @property
     def ast(self) -> str:
         from ..frontend.syntax import dump
 
-        return dump(self.of_whole("tree"))
+        return dump(self.of_whole(TREE))
 
     @property
     def unit(self) -> typed.Unit:
         """The typed AST of a source without errors. Raises CompileError otherwise."""
-        unit: typed.Unit = self.of_whole("unit")
-        return unit
+        return self.of_whole(UNIT)
 
     def multiplies_by(self, options: CompileOptions) -> bool:
         """Return whether the source has a multiply-add for which the devices of `options` have an instruction."""
         from .from_source import has_products
 
-        return self.language == "cl" and has_products(self.result("unit"), options)
+        return self.language == "cl" and has_products(self.result(UNIT), options)
 
     @property
     def typed_ast(self) -> str:
@@ -107,7 +107,7 @@ class Module(Compilation):
         if name not in names:
             option = "--run-pass" if alone else "--print-after"
             raise UsageError(f"{option}={name}: unknown pass (this route has {', '.join(names)})")
-        unit, last = whole.result("unit"), names.index(name)
+        unit, last = whole.result(UNIT), names.index(name)
         chosen = sequence[last if alone else 0 : last + 1]
         unit = self.bounded(lambda: whole.placed(lambda: passes.run(unit, chosen, passes.Report(), verify=alone)))
         return dump(unit, library=not alone)
@@ -121,8 +121,8 @@ class Module(Compilation):
         from ..spirv.emit import EmitOptions, emit, reprint
 
         if self.options.dialect == "llvm":
-            return reprint(self.result("flat"))
-        text: str = self.result("lowered").text
+            return reprint(self.result(FLAT))
+        text = self.result(LOWERED).text
         if self.options.dialect == "khr":
             return text
         text = reprint(text)
@@ -139,19 +139,19 @@ class Module(Compilation):
     @property
     def matrix_plans(self) -> str:
         """The plans of all expressions of Clang's matrix types, in the order of the source."""
-        _, report = self.result(f"passed {self.code}")
+        _, report = self.result(PASSED[self.code])
         trees = sorted(report.trees, key=lambda item: (item[0].file, item[0].line, item[0].column))
         return "\n".join(f"{_where(span)}{tree.description}" for span, tree in trees)
 
     @property
     def opencl_c(self) -> str:
         """The program as plain OpenCL C with lowered matrices; native matrices are lowered by the route `one`."""
-        return str(self.result("written").text)
+        return self.result(WRITTEN).text
 
     @property
     def opencl_c_options(self) -> tuple[str, ...]:
         """The options with which clBuildProgram must build `opencl_c`."""
-        return (f"-cl-std={self.result('written').cl_std}", "-w", *self.options.build_options)
+        return (f"-cl-std={self.result(WRITTEN).cl_std}", "-w", *self.options.build_options)
 
     @property
     def device_options(self) -> tuple[str, ...]:
@@ -161,14 +161,15 @@ class Module(Compilation):
     @property
     def functions(self) -> dict[str, KernelInfo]:
         """The functions that other programs may call (-c) and that require certain subgroups, by name."""
-        stage = "written" if self.code == "c" else "lowered"
-        is_shared = self.options.separate and self.language == "cl"
-        return {info.name: info for info in self.result(stage).functions} if is_shared else {}
+        if not self.options.separate or self.language != "cl":
+            return {}
+        program = self.result(WRITTEN) if self.code == "c" else self.result(LOWERED)
+        return {info.name: info for info in program.functions}
 
     @property
     def kernels(self) -> dict[str, KernelInfo]:
         """The kernels of the program for a device, by name; of the SPIR-V, unless the options select OpenCL C."""
-        return {kernel.name: kernel for kernel in self.result("infos")}
+        return {kernel.name: kernel for kernel in self.result(INFOS)}
 
     @property
     def spirv_text(self) -> str:
@@ -185,8 +186,7 @@ class Module(Compilation):
         with self._lock:
             if not self.validated and self._is_to_be_validated():
                 self.validate()
-            spirv: bytes = self.result("emitted")
-            return spirv
+            return self.result(EMITTED)
 
     def _is_to_be_validated(self) -> bool:
         from ..spirv import tools
@@ -194,7 +194,7 @@ class Module(Compilation):
         if self.options.validate is not None:
             return self.options.validate
         # A device refuses an invalid lowered module; an invalid native module may be accepted and do anything.
-        return tools.has_native_matrices(self.result("emitted")) or tools.find_tools() is not None
+        return tools.has_native_matrices(self.result(EMITTED)) or tools.find_tools() is not None
 
 
 def _where(span: Span | None) -> str:
@@ -208,7 +208,7 @@ def preprocess_only(source: str | bytes, options: CompileOptions, *, name: str) 
     """Return a Module of which only the preprocessor has run. Raises CompileError for its errors."""
     module = Module(source, name, options)
     with suppress(TooManyErrors), collector:
-        module.result("tokens")
+        module.result(TOKENS)
     module.findings.raise_if_errors()
     return module
 

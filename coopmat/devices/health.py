@@ -6,10 +6,11 @@ A driver may list a device for which its compiler cannot generate code, such as 
 from __future__ import annotations
 
 import logging
-import struct
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from coopmat.spirv.module import ENUM, Module, encode_string, instruction, numbers
 
 from . import probe
 from .environment import opencl, quietly
@@ -21,7 +22,6 @@ logger = logging.getLogger("coopmat.devices")
 _FUNCTION = "coopmat.devices.health:try_empty_kernel"
 _NAME = "empty"
 _SOURCE = b"kernel void empty(void) {}\n"
-_SPIRV_MAGIC = 0x07230203
 # The ids of the empty module, and their bound.
 _VOID, _FUNCTION_TYPE, _KERNEL, _LABEL, _BOUND = 1, 2, 3, 4, 5
 
@@ -86,21 +86,15 @@ def empty_module(address_bits: int) -> bytes:
 
     `address_bits` is 32 or 64.
     """
-    addresses, kernel, physical, opencl_memory, kernel_model = 4, 6, 2 if address_bits == 64 else 1, 2, 6
-    name = struct.unpack("<2I", _NAME.encode().ljust(8, b"\0"))
-    instructions: list[tuple[int, ...]] = [
-        (17, addresses),  # OpCapability
-        (17, kernel),
-        (14, physical, opencl_memory),  # OpMemoryModel
-        (15, kernel_model, _KERNEL, *name),  # OpEntryPoint
-        (19, _VOID),  # OpTypeVoid
-        (33, _FUNCTION_TYPE, _VOID),  # OpTypeFunction
-        (54, _VOID, _KERNEL, 0, _FUNCTION_TYPE),  # OpFunction
-        (248, _LABEL),  # OpLabel
-        (253,),  # OpReturn
-        (56,),  # OpFunctionEnd
+    code = [
+        *(instruction("OpCapability", number) for number in numbers("Capability.*", "Addresses Kernel")),
+        instruction("OpMemoryModel", ENUM[f"AddressingModel.Physical{address_bits}"], ENUM["MemoryModel.OpenCL"]),
+        instruction("OpEntryPoint", ENUM["ExecutionModel.Kernel"], _KERNEL, *encode_string(_NAME)),
+        instruction("OpTypeVoid", _VOID),
+        instruction("OpTypeFunction", _FUNCTION_TYPE, _VOID),
+        instruction("OpFunction", _VOID, _KERNEL, ENUM["FunctionControl.None"], _FUNCTION_TYPE),
+        instruction("OpLabel", _LABEL),
+        instruction("OpReturn"),
+        instruction("OpFunctionEnd"),
     ]
-    words = [_SPIRV_MAGIC, 0x10000, 0, _BOUND, 0]
-    for opcode, *operands in instructions:
-        words += [(len(operands) + 1) << 16 | opcode, *operands]
-    return struct.pack(f"<{len(words)}I", *words)
+    return Module(0x00010000, _BOUND, code).to_bytes()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..spirv.module import OP, Instruction
+from ..spirv.module import ENUM, OP, Instruction
 from .divergence import Sources, divergent_values
 from .loops import ControlFlow
 from .opaque_zeros import Globals, OpaqueZeros
@@ -19,7 +19,7 @@ _LOAD, _STORE, _PHI, _CALL = OP["OpLoad"], OP["OpStore"], OP["OpPhi"], OP["OpFun
 _SWITCH, _XOR = OP["OpSwitch"], OP["OpBitwiseXor"]
 _CONDITIONS = frozenset({OP["OpBranchConditional"], OP["OpSelect"], _SWITCH})
 _UNEQUAL, _BOOLS_UNEQUAL, _TYPE_BOOL = OP["OpINotEqual"], OP["OpLogicalNotEqual"], OP["OpTypeBool"]
-_VOLATILE = 1
+_VOLATILE = ENUM["MemoryAccess.Volatile"]
 
 
 class LoopConditions:

@@ -8,14 +8,14 @@ compiled correctly. Loops of ints, and to exclusive bounds, are not changed.
 
 from __future__ import annotations
 
-from ..spirv.module import OP, Instruction
+from ..spirv.module import OP, Instruction, numbers
 from .loops import ControlFlow
 from .opaque_zeros import Globals, OpaqueZeros
 
 _WIDENINGS = frozenset({OP["OpUConvert"], OP["OpSConvert"]})
 # Instructions that may define a counter: its value in this or the next iteration, a load of the variable that holds it,
 # or a sum in a wider type.
-_COUNTERS = frozenset(OP[f"Op{name}"] for name in ("Phi", "IAdd", "ISub", "Load", "UConvert"))
+_COUNTERS = frozenset(numbers("Op*", "Phi IAdd ISub Load UConvert"))
 # (comparison, its result for which the loop continues): the loop continues if the counter equals the bound, or unless
 # it does.
 _MISTAKEN = frozenset(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from ..spirv.module import OP, Instruction
+from ..spirv.module import OP, Instruction, numbers
 from .loops import ControlFlow
 from .opaque_zeros import Globals, OpaqueZeros
 
@@ -19,7 +19,7 @@ _PHI, _ADD = OP["OpPhi"], OP["OpIAdd"]
 _LOAD, _STORE = OP["OpLoad"], OP["OpStore"]
 _DECORATE = OP["OpDecorate"]
 _NOT, _JUNCTIONS = OP["OpLogicalNot"], frozenset({OP["OpLogicalAnd"], OP["OpLogicalOr"], OP["OpSelect"]})
-_NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP = 4469, 4470
+_NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP = numbers("Decoration.*", "NoSignedWrap NoUnsignedWrap")
 # opcode -> the decoration without which the widened value, or below the order of two values, may change by an overflow
 _EXTENSIONS = {OP["OpSConvert"]: _NO_SIGNED_WRAP, OP["OpUConvert"]: _NO_UNSIGNED_WRAP}
 # opcode -> (whether the first operand is the greater, whether both may be equal, the decoration as above)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ..spirv.module import OP, Instruction, id_positions
+from ..spirv.module import OP, Instruction, id_positions, numbers
 from .opaque_zeros import Globals, OpaqueZeros
 
 _NEGATE, _SUBTRACT = OP["OpFNegate"], OP["OpFSub"]
 # Operations on integers that, with the sign bit, become negations of floats or of their magnitudes.
-_ON_BITS = frozenset(OP[f"Op{name}"] for name in ("BitwiseXor", "BitwiseOr", "IAdd", "ISub"))
+_ON_BITS = frozenset(numbers("Op*", "BitwiseXor BitwiseOr IAdd ISub"))
 _CONSTANT, _COMPOSITE = OP["OpConstant"], OP["OpConstantComposite"]
 _BARRIERS = frozenset({OP["OpControlBarrier"], OP["OpTypeCooperativeMatrixKHR"]})
 # bits -> words of -0, which are those of the sign bit (also of a half in an int); then bits -> words of -1

@@ -9,18 +9,17 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..spirv.module import OP, Instruction, Module, instruction
+from ..spirv.module import ENUM, OP, Instruction, Module, instruction, numbers
+from ..spirv.pool import FUNCTION
 
 LABEL = OP["OpLabel"]
 CONSTANTS = frozenset({OP["OpConstant"], OP["OpConstantNull"]})
 _VARIABLE, _TYPE_POINTER, _NULL = OP["OpVariable"], OP["OpTypePointer"], OP["OpConstantNull"]
 _TYPE_INT, _XOR, _LOAD, _ADD = OP["OpTypeInt"], OP["OpBitwiseXor"], OP["OpLoad"], OP["OpIAdd"]
-_TYPE_FLOAT, _TYPE_VECTOR, _BITCAST, _SPLAT = (
-    OP[f"Op{name}"] for name in ("TypeFloat", "TypeVector", "Bitcast", "CompositeConstruct")
-)
-_STORAGE_FUNCTION, _VOLATILE, _BUILT_IN = 7, 1, 11
-# The ids of a work-item: LocalInvocationId, GlobalInvocationId, LocalInvocationIndex, GlobalLinearId.
-_IDS = frozenset({27, 28, 29, 34})
+_TYPE_FLOAT, _TYPE_VECTOR, _BITCAST, _SPLAT = numbers("Op*", "TypeFloat TypeVector Bitcast CompositeConstruct")
+_VOLATILE, _BUILT_IN = ENUM["MemoryAccess.Volatile"], ENUM["Decoration.BuiltIn"]
+# The ids of a work-item.
+_IDS = frozenset(numbers("BuiltIn.*", "LocalInvocationId GlobalInvocationId LocalInvocationIndex GlobalLinearId"))
 
 
 @dataclass
@@ -70,7 +69,7 @@ class Globals:
     def is_private(self, pointer: int) -> bool:
         """Return whether a pointer is a private variable."""
         item = self.definitions.get(pointer)
-        return item is not None and item.opcode == _VARIABLE and item.operands[0] == _STORAGE_FUNCTION
+        return item is not None and item.opcode == _VARIABLE and item.operands[0] == FUNCTION
 
     def is_constant(self, value: int) -> bool:
         item = self.definitions.get(value)
@@ -88,7 +87,7 @@ class Globals:
 
     def pointer(self, pointee: int) -> int:
         """Return the id of the type of pointers to private memory with this pointee type."""
-        return self._find("OpTypePointer", None, _STORAGE_FUNCTION, pointee)
+        return self._find("OpTypePointer", None, FUNCTION, pointee)
 
     def null(self, kind: int) -> int:
         """Return the id of the null constant of a type."""
@@ -170,7 +169,7 @@ class OpaqueZeros:
         if (constant, number) not in self._values:
             variable, value = self._globals.module.new_id(), self._globals.module.new_id()
             pointer = self._globals.pointer(kind)
-            self._variables.append(instruction("OpVariable", pointer, variable, _STORAGE_FUNCTION))
+            self._variables.append(instruction("OpVariable", pointer, variable, FUNCTION))
             self._accesses.append(instruction("OpStore", variable, constant))
             self._accesses.append(instruction("OpLoad", kind, value, variable, _VOLATILE))
             self._values[constant, number] = value
@@ -224,7 +223,7 @@ class OpaqueZeros:
         scope = self._globals
         if kind not in self._turns:
             self._turns[kind] = scope.module.new_id()
-            self._variables.append(instruction("OpVariable", scope.pointer(kind), self._turns[kind], _STORAGE_FUNCTION))
+            self._variables.append(instruction("OpVariable", scope.pointer(kind), self._turns[kind], FUNCTION))
             self._accesses.append(instruction("OpStore", self._turns[kind], scope.null(kind)))
         before = scope.new_instruction(_LOAD, kind, self._turns[kind])
         after = scope.new_instruction(_ADD, kind, before.result or 0, self.of(kind))

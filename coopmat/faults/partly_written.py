@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ..spirv.module import OP, Instruction, instruction
+from ..spirv.module import OP, Instruction, instruction, numbers
 from .loops import ControlFlow
 from .opaque_zeros import LABEL, Globals, OpaqueZeros
 from .private_accesses import Memory, memories
 
 _VARIABLE, _ARRAY = OP["OpVariable"], OP["OpTypeArray"]
 _AGGREGATES = frozenset({_ARRAY, OP["OpTypeStruct"]})
-_NUMBERS = frozenset(OP[f"OpType{name}"] for name in ("Int", "Float", "Vector"))
+_NUMBERS = frozenset(numbers("OpType*", "Int Float Vector"))
 
 
 class PartlyWritten:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..spirv.module import OP, Instruction, id_positions
+from ..spirv.module import OP, Instruction, id_positions, numbers
 from .opaque_zeros import Globals
 
 BITCAST = OP["OpBitcast"]
-CHAINS = frozenset(OP[f"Op{name}AccessChain"] for name in ("", "InBounds", "Ptr", "InBoundsPtr"))
+CHAINS = frozenset(numbers("Op*", "AccessChain InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain"))
 # opcode -> index where its memory operands begin: of copies, then of all writes
 COPIES = {OP["OpCopyMemory"]: 2, OP["OpCopyMemorySized"]: 3}
 WRITES = {OP["OpStore"]: 2, **COPIES}

@@ -9,12 +9,12 @@ memory. Volatile stores are kept.
 
 from __future__ import annotations
 
-from ..spirv.module import OP, Instruction
+from ..spirv.module import ENUM, OP, Instruction
 from .opaque_zeros import Globals, OpaqueZeros
 from .private_accesses import BITCAST, CHAINS, COPIES, WRITES, Memory, is_constant, memories
 
 _VARIABLE = OP["OpVariable"]
-_UNIFORM_CONSTANT, _VOLATILE = 0, 1
+_UNIFORM_CONSTANT, _VOLATILE = ENUM["StorageClass.UniformConstant"], ENUM["MemoryAccess.Volatile"]
 
 
 class PrivateFills:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from ..spirv.module import OP, Instruction, id_positions
+from ..spirv.module import OP, Instruction, id_positions, numbers
 from .loops import ControlFlow
 from .opaque_zeros import Globals, OpaqueZeros
 
@@ -23,8 +23,8 @@ _WIDENINGS = frozenset({OP["OpUConvert"], OP["OpSConvert"]})
 # Instructions whose results may be a loaded value, immediately or after functions are inlined.
 _NAMES = ("FunctionCall", "Bitcast", "CompositeExtract", "Select", "CopyObject")
 _ELEMENTS = frozenset({_LOAD, _PHI, _PARAMETER, *(OP[f"Op{name}"] for name in _NAMES)})
-# SaturatedConversion, FPRoundingMode: the device's compiler turns such conversions into calls.
-_CALLED = frozenset({28, 39})
+# Decorations of conversions that the device's compiler turns into calls.
+_CALLED = frozenset(numbers("Decoration.*", "SaturatedConversion FPRoundingMode"))
 
 
 class StridedArguments:

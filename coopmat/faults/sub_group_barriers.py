@@ -8,16 +8,18 @@ correct. Other devices have no such function to link with.
 
 from __future__ import annotations
 
-from ..spirv.module import OP, Instruction, Module, encode_string, instruction
+from ..spirv.module import ENUM, OP, Instruction, Module, encode_string, instruction, numbers
 from .opaque_zeros import Globals
 
 _BARRIER, _FUNCTION, _TYPE_VOID = OP["OpControlBarrier"], OP["OpFunction"], OP["OpTypeVoid"]
 _BUILTIN = "_Z17sub_group_barrierj12memory_scope"
-_LINKAGE, _LINKAGE_ATTRIBUTES, _IMPORT = 5, 41, 1
-_SUBGROUP = 3
-# SPIR-V's scope -> OpenCL C's memory_scope: all devices, device, work-group, subgroup, work-item
-_SCOPES = {0: 3, 1: 2, 2: 1, 3: 4, 4: 0}
-_ALL_DEVICES = 0
+_LINKAGE, _LINKAGE_ATTRIBUTES = ENUM["Capability.Linkage"], ENUM["Decoration.LinkageAttributes"]
+_IMPORT = ENUM["LinkageType.Import"]
+_SUBGROUP, _ALL_DEVICES = ENUM["Scope.Subgroup"], ENUM["Scope.CrossDevice"]
+# SPIR-V's scope -> OpenCL C's memory_scope
+_SCOPES = {
+    scope: number for number, scope in enumerate(numbers("Scope.*", "Invocation Workgroup Device CrossDevice Subgroup"))
+}
 # cl_mem_fence_flags: local, global and image memory
 _FLAGS = 1 | 2 | 4
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..diagnostics import Diagnostic
 from ..matrices.memory_rules import MemoryRules
-from ..matrices.strategies import DEFAULT_TUNING, STRATEGIES, Strategy, Tuning
+from ..matrices.strategies import STRATEGIES
 from ..matrix_types.expressions import Machine
 from .kernel_info import KernelInfo, KernelParameter
 
@@ -25,8 +24,6 @@ class LowerOptions:
     matrices: "native" (matrices are SPIR-V values), or the name of a library strategy (a key of STRATEGIES), for which
         a pass has already lowered the typed AST.
     spirv_version: the version of the emitted module; some builtins need a newer one than others.
-    sub_group_size: the subgroup size in lanes for the strategies "lanes" and "scratch". None: the size that the kernel
-        requires, or else the one of `tuning`.
     float_flags: LLVM's fast-math flags of floating-point operations.
     opt_disable: the option -cl-opt-disable.
     contract_matrices: contract expressions of Clang's matrix types, whatever the pragma says.
@@ -34,12 +31,10 @@ class LowerOptions:
     machine: the device's parameters for the cost model of matrix expressions.
     align_frames: `machine` describes the actual device, so kernels' frames are aligned for it.
     memory_rules: the device's alignment and stride rules for native matrices; None: there are none.
-    tuning: the device's parameters for strategies.
     """
 
     matrices: str = "native"
     spirv_version: str = "1.4"
-    sub_group_size: int | None = None
     float_flags: tuple[str, ...] = ()
     opt_disable: bool = False
     contract_matrices: bool = False
@@ -47,7 +42,6 @@ class LowerOptions:
     machine: Machine = DEFAULT_MACHINE
     align_frames: bool = False
     memory_rules: MemoryRules | None = None
-    tuning: Tuning = DEFAULT_TUNING
 
     def __post_init__(self) -> None:
         if self.matrices not in ("native", *STRATEGIES):
@@ -57,11 +51,6 @@ class LowerOptions:
     def is_native(self) -> bool:
         """Whether cooperative matrices remain values; otherwise the library has been merged into the module."""
         return self.matrices == "native"
-
-    @property
-    def strategy(self) -> Strategy:
-        """The library strategy, tuned for the device. Raise KeyError for native matrices."""
-        return STRATEGIES[self.matrices].tuned(self.tuning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +70,5 @@ class LoweredModule:
     kernels: tuple[KernelInfo, ...]
     passes: str
     extensions: tuple[str, ...]
-    warnings: tuple[Diagnostic, ...] = ()
     functions: tuple[KernelInfo, ...] = ()
     imports: frozenset[str] = frozenset()

@@ -141,6 +141,13 @@ class Strategy:
         """
         return self.exchanges_in_local_memory or (self.has_one_work_item and has_matrices)
 
+    def about_other_size(self, kernel: str, required_size: int | None, size: int | None) -> str:
+        """Return the message about a kernel that requires subgroups of another size than `size`, the route's."""
+        reason = f"--sub-group-size asks for {size}: different sizes are not supported yet"
+        if self.has_one_work_item:
+            reason = f"--matrices {self.name} makes them of one work-item"
+        return f"kernel '{kernel}' asks for subgroups of {required_size}, and {reason}"
+
     def size(self, required_size: int | None) -> int:
         """Return the subgroup size of a kernel that requires this size, or None if it requires none."""
         if self.has_one_work_item:

@@ -37,13 +37,13 @@ class Encoding:
     number: the encoding operand of OpTypeFloat.
     name: the enumerant of this operand.
     extension: the extension that defines it.
-    capabilities: (name, number) of the extension's capabilities: first for the type, then for matrices.
+    capabilities: the extension's capabilities: first for the type, then for matrices.
     """
 
     number: int
     name: str
     extension: str
-    capabilities: tuple[tuple[str, int], ...]
+    capabilities: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,8 @@ def may_multiply(*components: ComponentType) -> bool:
     return len({component.kind for component in components}) == 1
 
 
-_BFLOAT16 = (("BFloat16TypeKHR", 5116), ("BFloat16CooperativeMatrixKHR", 5118), ("BFloat16DotProductKHR", 5117))
-_FLOAT8 = (("Float8EXT", 4212), ("Float8CooperativeMatrixEXT", 4213))
+_BFLOAT16 = ("BFloat16TypeKHR", "BFloat16CooperativeMatrixKHR", "BFloat16DotProductKHR")
+_FLOAT8 = ("Float8EXT", "Float8CooperativeMatrixEXT")
 _ROWS = (
     ComponentType("f16", "half", 16, Kind.FLOAT, True, "float16", 0, 5, 10, extension="cl_khr_fp16"),
     ComponentType("f32", "float", 32, Kind.FLOAT, True, "float32", 1, 8, 23),

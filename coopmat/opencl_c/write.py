@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from functools import cache
 
 from ..features import LANGUAGE_VERSIONS
 from ..frontend import typed
+from ..frontend.calls import callees
 from ..frontend.kernel_info import describe, shared, sub_group_size
-from ..frontend.nodes import walk
 from ..frontend.reserved import is_library
 from ..frontend.types import RecordType, Type
+from ..graphs import reachable
 from . import WriteOptions, Written, expressions
 from .context import Context, Program, Writers
 from .declarations import declared, parameter, record, records_in, type_name
@@ -35,8 +37,8 @@ def write(unit: typed.Unit, options: WriteOptions) -> Written:
     functions = _reached(unit, own)
     for decl in own:
         names.keep(decl)
-    for decl, callees in functions.items():
-        for callee in callees:
+    for decl, calls in functions.items():
+        for callee in calls:
             if is_library(decl.span.file) and not is_library(callee.span.file):
                 names.operand(callee)
     writers = Writers(expressions.value, expressions.assigned, expressions.place, declared)
@@ -70,17 +72,9 @@ def _reached(
 
     The callees of functions in `elsewhere`, which are defined elsewhere, are omitted.
     """
-    waiting = unit.roots
-    calls: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
-    while waiting:
-        decl = waiting.pop()
-        if decl not in calls and decl.body is not None:
-            body = () if decl in elsewhere else walk(decl.body)
-            callees = {node.function: None for node in body if isinstance(node, typed.Call)}
-            calls[decl] = [*callees]
-            waiting.extend(callees)
-    order = {decl: number for number, decl in enumerate(unit.functions)}
-    return {decl: calls[decl] for decl in sorted(calls, key=lambda decl: order[decl])}
+    calls = cache(lambda decl: [] if decl in elsewhere else callees(decl))
+    found = reachable(unit.roots, calls)
+    return {decl: calls(decl) for decl in unit.functions if decl in found and decl.body is not None}
 
 
 def _write_functions(

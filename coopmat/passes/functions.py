@@ -26,6 +26,7 @@ from ..frontend.types import (
     contains_matrix,
     is_bits,
 )
+from ..graphs import postorder, reaching
 from .storage import address_of, decayed, is_simple, load, member, named, variable
 
 
@@ -390,31 +391,12 @@ class CallGraph:
     def reached(self, function: typed.FunctionDecl) -> tuple[typed.FunctionDecl, ...]:
         """Return `function` and its direct and indirect callees in postorder: callees first, `function` last."""
         if function not in self._reached:
-            order: list[typed.FunctionDecl] = []
-            begun: set[typed.FunctionDecl] = set()
-            work = [(function, False)]
-            while work:
-                node, is_ready = work.pop()
-                if is_ready:
-                    order.append(node)
-                elif node not in begun:
-                    begun.add(node)
-                    work.append((node, True))
-                    work += [(callee, False) for callee in reversed(self.facts(node).calls) if callee not in begun]
-            self._reached[function] = tuple(order)
+            self._reached[function] = tuple(postorder([function], lambda node: self.facts(node).calls))
         return self._reached[function]
 
     def uses(self, function: typed.FunctionDecl, what: str) -> bool:
         """Return whether the function or a direct or indirect callee has the property `what`, a field of `Facts`."""
         if what not in self._users:
-            callers: dict[typed.FunctionDecl, list[typed.FunctionDecl]] = {}
-            for caller, facts in self._facts.items():
-                for callee in facts.calls:
-                    callers.setdefault(callee, []).append(caller)
-            work = [caller_ for caller_, facts in self._facts.items() if getattr(facts, what)]
-            users = self._users[what] = set(work)
-            while work:
-                new = set(callers.get(work.pop(), ())) - users
-                users |= new
-                work += new
+            direct = (caller for caller, facts in self._facts.items() if getattr(facts, what))
+            self._users[what] = reaching(direct, {caller: facts.calls for caller, facts in self._facts.items()})
         return function in self._users[what]

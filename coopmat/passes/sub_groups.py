@@ -89,11 +89,9 @@ class SubGroups:
         kernel.info = describe(source, size, uses_matrices, most, imports)
 
     def _tell_of_other_size(self, decl: typed.FunctionDecl, own_size: int, target: Target) -> None:
-        text = f"kernel '{decl.name}' asks for subgroups of {own_size}, and "
+        text = target.strategy.about_other_size(decl.name, own_size, target.sub_group_size)
         if not target.strategy.has_one_work_item:
-            text += f"--sub-group-size asks for {target.sub_group_size}: different sizes are not supported yet"
             raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
-        text += f"--matrices {target.strategy.name} makes them of one work-item"
         self.warnings.append(Diagnostic(Severity.WARNING, "sub-group-size", text, decl.span))
 
 

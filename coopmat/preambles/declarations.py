@@ -15,6 +15,7 @@ from ..diagnostics import Diagnostic
 from ..frontend import typed
 from ..frontend.sema.context import Context
 from ..frontend.types import RecordType
+from ..graphs import reachable
 from .store import Preamble, Unreached, read
 
 # The attributes of Context that describe the unit as a whole. Parameters of declarators are not needed after their
@@ -132,11 +133,4 @@ def _roots(c: Context, functions: Sequence[typed.FunctionDecl]) -> list[typed.Fu
 
 def reached(c: Context, roots: Iterable[typed.FunctionDecl]) -> set[typed.FunctionDecl]:
     """Return the transitive closure of `roots` in the call graph: the roots and all functions that they call."""
-    found = set(roots)
-    work = list(found)
-    while work:
-        for callee in c.calls.get(work.pop(), ()):
-            if callee not in found:
-                found.add(callee)
-                work.append(callee)
-    return found
+    return reachable(roots, lambda function: c.calls.get(function, ()))

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 
-from coopmat.spirv.module import OP, MalformedModule, decode_string
+from coopmat.spirv.module import ENUM, OP, MalformedModule, decode_string, numbers
 
 Part = tuple[str, bytes, str]
 """A part of a program: its form ("spirv" or "c"), its code, and the options that it is compiled with."""
@@ -14,14 +14,17 @@ Part = tuple[str, bytes, str]
 _ATTRIBUTE = re.compile(rb"__attribute__\(\(intel_reqd_sub_group_size\((\d+)\)\)\)\s+void\s+(\w+)\(")
 _FUNCTION_OF_SUBGROUPS = re.compile(rb"(?<!reqd_)sub_group")
 _HEADER_WORDS = 5
-_SUBGROUP_SIZE_MODE = 35
-_BUILT_IN = 11
-# BuiltIn variables of subgroups: SubgroupSize to SubgroupLocalInvocationId.
-_SUBGROUP_VARIABLES = range(36, 42)
-# Capabilities without instructions of subgroups: from Addresses to Int64Atomics, of images, Pipes, LiteralSampler,
-# Int16, GenericPointer, Int8, SubgroupDispatch (the execution mode).
-_OTHER_CAPABILITIES = frozenset((*range(4, 18), 20, 22, 38, 39, 58))
-_SUBGROUP_SCOPE = 3
+_SUBGROUP_SIZE_MODE, _BUILT_IN = ENUM["ExecutionMode.SubgroupSize"], ENUM["Decoration.BuiltIn"]
+_SUBGROUP_VARIABLES = range(ENUM["BuiltIn.SubgroupSize"], ENUM["BuiltIn.SubgroupLocalInvocationId"] + 1)
+# Capabilities without instructions of subgroups; SubgroupDispatch is that of the execution mode.
+_OTHER_CAPABILITIES = frozenset(
+    numbers(
+        "Capability.*",
+        "Addresses Linkage Kernel Vector16 Float16Buffer Float16 Float64 Int64 Int64Atomics ImageBasic ImageReadWrite "
+        "ImageMipmap Pipes LiteralSampler Int16 GenericPointer Int8 SubgroupDispatch",
+    )
+)
+_SUBGROUP_SCOPE = ENUM["Scope.Subgroup"]
 _BARRIER = (4 << 16 | OP["OpControlBarrier"]).to_bytes(4, "little")
 
 

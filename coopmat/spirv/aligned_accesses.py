@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .module import OP, Instruction, Module
+from .module import ENUM, OP, Instruction, Module
 
-_ALIGNED = 2
+_ALIGNED = ENUM["MemoryAccess.Aligned"]
 # opcode -> index of the stride operand; the memory operands follow
 _STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .module import OP, Instruction, Module, id_positions, instruction
+from .module import ENUM, OP, Instruction, Module, id_positions, instruction, numbers
 
 _CAPABILITY, _FLOAT, _POINTER = OP["OpCapability"], OP["OpTypeFloat"], OP["OpTypePointer"]
 _TYPES = frozenset(number for name, number in OP.items() if name.startswith("OpType")) - {_POINTER}
-_VECTOR16, _FLOAT16_BUFFER, _FLOAT16 = 7, 8, 9
+_VECTOR16, _FLOAT16_BUFFER, _FLOAT16 = numbers("Capability.*", "Vector16 Float16Buffer Float16")
 # (opcode, first operand) of a type -> the capability that it requires
 _OF_TYPES = {
     (_FLOAT, 16): _FLOAT16,
-    (_FLOAT, 64): 10,
-    (OP["OpTypeInt"], 64): 11,
-    (OP["OpTypeInt"], 16): 22,
-    (OP["OpTypeInt"], 8): 39,
-    (_POINTER, 8): 38,
+    (_FLOAT, 64): ENUM["Capability.Float64"],
+    **{(OP["OpTypeInt"], bits): ENUM[f"Capability.Int{bits}"] for bits in (8, 16, 64)},
+    (_POINTER, ENUM["StorageClass.Generic"]): ENUM["Capability.GenericPointer"],
 }
 # All capabilities that `of_types` may return.
 CONDITIONAL = frozenset({_VECTOR16, *_OF_TYPES.values()})

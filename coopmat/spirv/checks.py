@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from .. import budgets
 from ..diagnostics import InternalError
 from . import pointees
-from .module import OP, Instruction, Module, id_positions, instruction
+from .module import OP, Instruction, Module, id_positions, instruction, numbers
 from .refusal import Refused, label
 
 _MATRIX, _BITCAST = OP["OpTypeCooperativeMatrixKHR"], OP["OpBitcast"]
@@ -97,16 +97,10 @@ _CHECKS = {
 _NULL, _INT = OP["OpConstantNull"], OP["OpTypeInt"]
 # Instructions that need OpConstant for integers: those of matrices, and access chains.
 _READERS = frozenset(
-    OP[name]
-    for name in (
-        "OpTypeCooperativeMatrixKHR",
-        "OpCooperativeMatrixLoadKHR",
-        "OpCooperativeMatrixStoreKHR",
-        "OpCooperativeMatrixMulAddKHR",
-        "OpAccessChain",
-        "OpInBoundsAccessChain",
-        "OpPtrAccessChain",
-        "OpInBoundsPtrAccessChain",
+    numbers(
+        "Op*",
+        "TypeCooperativeMatrixKHR CooperativeMatrixLoadKHR CooperativeMatrixStoreKHR "
+        "CooperativeMatrixMulAddKHR AccessChain InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain",
     )
 )
 

@@ -1,16 +1,19 @@
-"""The numbers of SPV_INTEL_joint_matrix, which the grammar and spirv-val lack."""
+"""The numbers of SPV_INTEL_joint_matrix, which spirv-val lacks (`vendor_instructions.tsv`)."""
 
 from __future__ import annotations
 
-from .module import OP, Instruction
+from .module import OP, Instruction, numbers
 
 EXTENSION = "SPV_INTEL_joint_matrix"
 # Capabilities for: multiply-adds of bfloat16 in 16-bit integers, coordinates of components, the packed layout.
-BFLOAT16_COMPONENTS, INVOCATION, PACKED = 6437, 6435, 6434
+BFLOAT16_COMPONENTS, INVOCATION, PACKED = numbers(
+    "Capability.*INTEL",
+    "CooperativeMatrixBFloat16ComponentType CooperativeMatrixInvocationInstructions PackedCooperativeMatrix",
+)
 CAPABILITIES = frozenset({BFLOAT16_COMPONENTS, INVOCATION, PACKED})
 COORDINATES = OP["OpCooperativeMatrixGetElementCoordINTEL"]
 # Bits of a multiply-add's matrix operands: the 16-bit integers of A and B, of C, of the result hold bfloat16.
-_A_AND_B, _C, _RESULT = 0x40, 0x80, 0x100
+_A_AND_B, _C, _RESULT = numbers("CooperativeMatrixOperands.Matrix*BFloat16ComponentsINTEL", "AAndB C Result")
 BFLOAT16_OPERANDS = _A_AND_B | _C | _RESULT
 
 

@@ -16,14 +16,15 @@ bytes are one i32, `mask | log2(n) << 24`: the backend would lose the alignment.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from coopmat.diagnostics import InternalError
+from coopmat.matrices.placeholders import ASYNC_COPY, NULL_EVENT, PRINTF, MatrixCall, demangle_instruction
 from coopmat.spirv import capabilities, checks, matrix_calls, pointees
 from coopmat.spirv.module import (
+    ENUM,
     OP,
     OPCODES,
     Instruction,
@@ -33,22 +34,21 @@ from coopmat.spirv.module import (
     encode_string,
     id_positions,
     instruction,
+    numbers,
 )
 
-_IMPORT = 1
+_IMPORT = ENUM["LinkageType.Import"]
 _KEEPS, _PREFIX = "coopmat.keeps.", "user."
-_LINKAGE_ATTRIBUTES, _BUILT_IN = 41, 11
-_LINKAGE_CAPABILITY = 5
-# ImageReadWrite, Sampled1D, SampledBuffer and further capabilities that the backend may declare for images.
-_IMAGE_BASIC, _IMAGE_CAPABILITIES = 13, frozenset({14, 15, 20, 43, 44, 46, 47})
-_IMAGE_TYPES = frozenset({OP["OpTypeImage"], OP["OpTypeSampler"]})
-_ALIGNED = 2
-_ALIGNMENT_SHIFT = 24
-_ALIGNMENT, _ALIGNMENT_128 = 44, 0xFFFFFF80
-_MATRIX = OP["OpTypeCooperativeMatrixKHR"]
-_MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
-_LOAD, _STORE = OP["OpCooperativeMatrixLoadKHR"], OP["OpCooperativeMatrixStoreKHR"]
-_CALL, _BITCAST, _DECORATE, _POINTER = OP["OpFunctionCall"], OP["OpBitcast"], OP["OpDecorate"], OP["OpTypePointer"]
+_LINKAGE_ATTRIBUTES, _BUILT_IN, _ALIGNMENT = numbers("Decoration.*", "LinkageAttributes BuiltIn Alignment")
+_LINKAGE_CAPABILITY, _IMAGE_BASIC, *_IMAGE_CAPABILITIES = numbers(
+    "Capability.*",
+    "Linkage ImageBasic ImageReadWrite ImageMipmap LiteralSampler Sampled1D Image1D SampledBuffer ImageBuffer",
+)
+_IMAGE_TYPES = frozenset(numbers("OpType*", "Image Sampler"))
+_ALIGNED = ENUM["MemoryAccess.Aligned"]
+_ALIGNMENT_SHIFT, _ALIGNMENT_128 = 24, 0xFFFFFF80
+_MATRIX, _MULTIPLY_ADD = numbers("Op*KHR", "TypeCooperativeMatrix CooperativeMatrixMulAdd")
+_CALL, _BITCAST, _DECORATE, _POINTER = numbers("Op*", "FunctionCall Bitcast Decorate TypePointer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ PLACEHOLDERS = {
     )
 }
 
-_LOD, _SIGN_EXTEND, _ZERO_EXTEND = 0x2, 0x1000, 0x2000
+_LOD, _SIGN_EXTEND, _ZERO_EXTEND = numbers("ImageOperands.*", "Lod SignExtend ZeroExtend")
 
 
 def _image_placeholders(kind: str, mask: int) -> tuple[Placeholder, ...]:
@@ -221,19 +221,13 @@ def check_imports(module: Module, imports: Collection[str] = ()) -> None:
 
 # --- rewriting -----------------------------------------------------------------------------------
 
-_OPERATION = re.compile(r"_Z(\d+)(__spirv_\w+)")
-_ACCESS = re.compile(r"__cm_(get|set)_\w+")
-_ASYNC_COPY, _NULL_EVENT, _PRINTF = "__cm_async_copy_", "__cm_null_event", "__cm_printf_"
-_PRINTF_NUMBER = 184  # in OpenCL.std
+_PRINTF_NUMBER = ENUM["OpenCL.std.printf"]
 
 
 def _operation(name: str) -> Placeholder | None:
     """Return the row of a placeholder by its mangled name; return None for other names."""
-    match = _OPERATION.fullmatch(name)
-    if match is None:
-        return None
-    name = match[2][len("__spirv_") : int(match[1])]
-    return PLACEHOLDERS.get(name) or IMAGE_PLACEHOLDERS.get(name)
+    word, _ = demangle_instruction(name) or ("", "")
+    return PLACEHOLDERS.get(word) or IMAGE_PLACEHOLDERS.get(word)
 
 
 class _Legalizer:
@@ -285,20 +279,20 @@ class _Legalizer:
         by_id: dict[int, Callable[[Instruction], list[Instruction]]] = {}
         functions = _functions(self.module)
         for item, name in _imports(self.module):
-            row, access = _operation(name), _ACCESS.fullmatch(name)
-            of_matrix = matrix_calls.rewriter(name, self.additions, functions, self.cast_arguments)
+            row, call = _operation(name), MatrixCall.read(name)
+            of_matrix = matrix_calls.rewriter(call, self.additions, functions, self.cast_arguments) if call else None
             if of_matrix is not None:
                 by_id[item.operands[0]] = of_matrix
             elif row is not None:
                 by_id[item.operands[0]] = partial(self.operation, row)
-            elif name == _NULL_EVENT:
+            elif name == NULL_EVENT:
                 by_id[item.operands[0]] = self.null_event
-            elif name.startswith(_ASYNC_COPY):
+            elif name.startswith(ASYNC_COPY):
                 by_id[item.operands[0]] = self.async_copy
-            elif name.startswith(_PRINTF):
+            elif name.startswith(PRINTF):
                 by_id[item.operands[0]] = self.printf
-            elif access is not None:
-                by_id[item.operands[0]] = self.get if access[1] == "get" else self.set
+            elif call is not None and call.word in ("get", "set"):
+                by_id[item.operands[0]] = self.get if call.word == "get" else self.set
         return by_id
 
     def cast_arguments(self, function: int, first: int, values: Sequence[int]) -> tuple[list[Instruction], list[int]]:

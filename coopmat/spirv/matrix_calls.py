@@ -13,31 +13,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from coopmat.matrices.placeholders import MatrixCall
 from coopmat.matrices.variants import SMALL_FLOATS
-from coopmat.spirv.module import OP, Instruction, Module, decode_string, encode_string, instruction
+from coopmat.spirv.module import ENUM, OP, Instruction, Module, decode_string, encode_string, instruction, numbers
 
 MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1"
 _MATRIX = OP["OpTypeCooperativeMatrixKHR"]
-# Capabilities; the next line is a decoration.
-_CONVERSIONS, _REDUCTIONS, _PER_ELEMENT, _GET_COORDINATE = 5429, 5430, 5432, 5438
-_TRANSPOSE = 5440
-# Conversions to 8-bit floats have SaturatedToLargestFloat8NormalConversionEXT instead of SaturatedConversion.
-_SATURATED_CONVERSION, _SATURATED_FLOAT8, _ROUNDING_MODE = 28, 4216, 39
-_ROUNDING = {"rte": 0, "rtz": 1, "rtp": 2, "rtn": 3}
-
-_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)(_sat)?(?:_(rt[eznp]))?(?:_(use|transposed))?_m\w+")
-_MAP = re.compile(r"__cm_map_\d+_m[^_]+_(.+)")
-_REDUCE = re.compile(r"__cm_reduce_(\d)_m[^_]+_m[^_]+_(.+)")
-_COORDINATES = "__cm_coordinates_"
-_PREAMBLE = frozenset(OP[name] for name in ("OpCapability", "OpExtension"))
-_ANNOTATIONS = frozenset(
-    OP[name] for name in ("OpDecorate", "OpMemberDecorate", "OpDecorationGroup", "OpGroupDecorate", "OpDecorateId")
+# The capabilities of the extension.
+CAPABILITIES = CONVERSIONS, REDUCTIONS, PER_ELEMENT, GET_COORDINATE = numbers(
+    "Capability.CooperativeMatrix*EXT", "Conversions Reductions PerElementOperations GetCoordinate"
 )
+TRANSPOSE, ROUNDING_MODE = numbers("Decoration.*", "CooperativeMatrixTransposeEXT FPRoundingMode")
+# The decorations of saturated conversions to integers and to 8-bit floats.
+SATURATED = numbers("Decoration.*", "SaturatedConversion SaturatedToLargestFloat8NormalConversionEXT")
+
+_PREAMBLE = frozenset(numbers("Op*", "Capability Extension"))
+_ANNOTATIONS = frozenset(numbers("Op*", "Decorate MemberDecorate DecorationGroup GroupDecorate DecorateId"))
 
 
 @dataclass(slots=True)
@@ -54,47 +49,48 @@ class Additions:
         self.extensions.add(MAINTENANCE)
 
 
-# (function id, number of its first parameter concerned, values) -> (casts, arguments); see `_Legalizer.passed_as`.
+# (function id, number of its first parameter concerned, values) -> (casts, arguments); see `_Legalizer.cast_arguments`.
 CastArguments = Callable[[int, int, Sequence[int]], tuple[list[Instruction], list[int]]]
 
 
 def rewriter(
-    name: str, additions: Additions, functions: Mapping[str, int], passed: CastArguments
+    name: MatrixCall, additions: Additions, functions: Mapping[str, int], passed: CastArguments
 ) -> Callable[[Instruction], list[Instruction]] | None:
-    """Return the rewriter for calls of the function of this name; None if the name is no placeholder of this file.
+    """Return the rewriter for calls of the function of this name; None for accesses to components.
 
     `functions` maps names of the module's functions to ids. `passed` casts values to the types of a function's
     parameters.
     """
-    conversion, mapped, reduced = (pattern.fullmatch(name) for pattern in (_CONVERSION, _MAP, _REDUCE))
-    if conversion is not None:
-        return partial(_convert, additions, conversion.groups())
-    if mapped is not None:
-        return partial(_map, additions, functions[mapped[1]], passed)
-    if reduced is not None:
-        return partial(_reduce, additions, int(reduced[1]), functions[reduced[2]])
-    return partial(_coordinates, additions) if name.startswith(_COORDINATES) else None
+    if name.word == "convert":
+        return partial(_convert, additions, name)
+    if name.word == "map":
+        return partial(_map, additions, functions[name.function], passed)
+    if name.word == "reduce":
+        return partial(_reduce, additions, int(name.number), functions[name.function])
+    return partial(_coordinates, additions) if name.word == "coordinates" else None
 
 
-def _convert(additions: Additions, words: tuple[str | None, ...], call: Instruction) -> list[Instruction]:
+def _convert(additions: Additions, name: MatrixCall, call: Instruction) -> list[Instruction]:
     """Rewrite the call of a conversion."""
-    name, saturated, rounding, change = words
     result = call.result or 0
-    if change:
-        additions.require(_CONVERSIONS)
-    if change == "transposed":
-        additions.decorations.append(instruction("OpDecorate", result, _TRANSPOSE))
+    if name.change:
+        additions.require(CONVERSIONS)
+    if name.change == "transposed":
+        additions.decorations.append(instruction("OpDecorate", result, TRANSPOSE))
+    saturated, rounding = name.mode.startswith("sat"), name.mode.removeprefix("sat").removeprefix("_")
     if saturated:
-        decoration = _SATURATED_FLOAT8 if name == "FConvert" else _SATURATED_CONVERSION
+        decoration = SATURATED[name.instruction == "FConvert"]
         additions.decorations.append(instruction("OpDecorate", result, decoration))
     if rounding:
-        additions.decorations.append(instruction("OpDecorate", result, _ROUNDING_MODE, _ROUNDING[rounding]))
-    return [Instruction(OP[f"Op{name}"], call.operands[1:], call.result_type, call.result)]
+        additions.decorations.append(
+            instruction("OpDecorate", result, ROUNDING_MODE, ENUM[f"FPRoundingMode.{rounding.upper()}"])
+        )
+    return [Instruction(OP[f"Op{name.instruction}"], call.operands[1:], call.result_type, call.result)]
 
 
 def _map(additions: Additions, function: int, passed: CastArguments, call: Instruction) -> list[Instruction]:
     """Rewrite the call of a map of a function over components."""
-    additions.require(_PER_ELEMENT)
+    additions.require(PER_ELEMENT)
     _, matrix, *operands = call.operands
     # The function's first three parameters are the row, the column and the component.
     casts, arguments = passed(function, 3, operands)
@@ -104,14 +100,14 @@ def _map(additions: Additions, function: int, passed: CastArguments, call: Instr
 
 def _reduce(additions: Additions, mode: int, function: int, call: Instruction) -> list[Instruction]:
     """Rewrite the call of a reduction."""
-    additions.require(_REDUCTIONS)
+    additions.require(REDUCTIONS)
     operands = (call.operands[1], mode, function)
     return [Instruction(OP["OpCooperativeMatrixReduceEXT"], operands, call.result_type, call.result)]
 
 
 def _coordinates(additions: Additions, call: Instruction) -> list[Instruction]:
     """Rewrite the call for the coordinates of a component."""
-    additions.require(_GET_COORDINATE)
+    additions.require(GET_COORDINATE)
     number = OP["OpCooperativeMatrixGetCoordinateEXT"]
     return [Instruction(number, call.operands[1:], call.result_type, call.result)]
 
@@ -124,7 +120,9 @@ def _declare_small_floats(code: list[Instruction], additions: Additions) -> None
             encoding = encodings[item.operands]
             of_matrices = any(i.opcode == _MATRIX and i.operands[0] == item.result for i in code)
             additions.extensions.add(encoding.extension)
-            additions.capabilities.update(number for _, number in encoding.capabilities[: 1 + of_matrices])
+            additions.capabilities.update(
+                ENUM[f"Capability.{name}"] for name in encoding.capabilities[: 1 + of_matrices]
+            )
 
 
 def add(module: Module, additions: Additions) -> None:

@@ -1,8 +1,8 @@
 """The SPIR-V binary format: reading, writing, and which operand words are ids.
 
-`instructions.tsv` has the operand kinds of each opcode, from the SPIR-V unified grammar; `tools/spirv-table` makes the
-file and explains its codes. `vendor_instructions.tsv` has opcodes that consumers implement and the grammar lacks.
-Parsing keeps every word: `Module.parse(data).to_bytes() == data`.
+`instructions.tsv` has the operand kinds of each opcode and the numbers of enumerants, from the SPIR-V unified grammar;
+`tools/spirv-table` makes the file and explains its codes. `vendor_instructions.tsv` has opcodes and enumerants that
+consumers implement and the grammar lacks. Parsing keeps every word: `Module.parse(data).to_bytes() == data`.
 """
 
 from __future__ import annotations
@@ -53,27 +53,39 @@ class Enumeration:
 _TABLES = ("instructions.tsv", "vendor_instructions.tsv")
 
 
-def _load() -> tuple[dict[int, Opcode], dict[str, Enumeration]]:
-    """Load the tables: return number -> opcode, and code -> enumeration."""
+def _load() -> tuple[dict[int, Opcode], dict[str, Enumeration], dict[str, int]]:
+    """Load the tables: return number -> opcode, code -> enumeration, and name -> number of enumerants."""
     opcodes: dict[int, Opcode] = {}
     enumerations: dict[str, Enumeration] = {}
+    enumerants: dict[str, int] = {}
     texts = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in _TABLES]
     for line in "".join(texts).splitlines():
         if line.startswith("#"):
             continue
         key, name, cells = line.split("\t")
         codes = cells.split()
-        if key.startswith("@"):
+        if key.startswith("="):
+            pairs = (cell.split("=") for cell in codes)
+            enumerants |= {f"{key[1:]}.{name}": int(value) for name, value in pairs}
+        elif key.startswith("@"):
             parameters = {int(value): codes for value, codes in (cell.split("=") for cell in codes)}
             enumerations[key[1:]] = Enumeration(name == "bits", parameters)
         else:
             operands = tuple(code for code in codes if code not in ("T", "R"))
             opcodes[int(key)] = Opcode(int(key), name, "T" in codes, "R" in codes, operands)
-    return opcodes, enumerations
+    return opcodes, enumerations, enumerants
 
 
-OPCODES, ENUMERATIONS = _load()
+OPCODES, ENUMERATIONS, _ENUMERANTS = _load()
 OP: Mapping[str, int] = {opcode.name: opcode.number for opcode in OPCODES.values()}
+# "Decoration.BuiltIn" -> its number; the instructions of OpenCL.std are listed, too, as "OpenCL.std.printf".
+ENUM: Mapping[str, int] = _ENUMERANTS
+_NUMBERS = {**OP, **ENUM}
+
+
+def numbers(pattern: str, names: str) -> list[int]:
+    """Return the numbers of opcodes (`numbers("Op*", "Load Store")`) or enumerants (`numbers("Scope.*", "Device")`)."""
+    return [_NUMBERS[pattern.replace("*", name)] for name in names.split()]
 
 
 @dataclass(slots=True)
@@ -232,10 +244,11 @@ def id_positions(item: Instruction, definitions: Mapping[int, Instruction]) -> l
     return reader.ids
 
 
-# Instructions of OpenCL.std whose last operand is a literal: vloadn, vload_halfn, vstore_half_r, vstore_halfn_r,
-# vloada_halfn, vstorea_halfn_r.
+# Instructions of OpenCL.std whose last operand is a literal.
 _EXT_INST = OP["OpExtInst"]
-_LAST_IS_LITERAL = frozenset({171, 174, 176, 178, 179, 181})
+_LAST_IS_LITERAL = frozenset(
+    numbers("OpenCL.std.*", "vloadn vload_halfn vstore_half_r vstore_halfn_r vloada_halfn vstorea_halfn_r")
+)
 _OPENCL = tuple(encode_string("OpenCL.std"))
 
 

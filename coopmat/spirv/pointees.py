@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .module import OP, Instruction, Module, decode_string
+from .module import ENUM, OP, Instruction, Module, decode_string, numbers
 
 _WAIT, _STORE = OP["OpGroupWaitEvents"], OP["OpAtomicStore"]
 _FLAGS = (OP["OpAtomicFlagTestAndSet"], OP["OpAtomicFlagClear"])
@@ -51,11 +51,14 @@ def first_leaf(definitions: dict[int, Instruction], kind: Instruction) -> Instru
 
 
 EXT_INST = OP["OpExtInst"]
-# number of the instruction in OpenCL.std -> index of the pointer operand. First vloadn and vstoren.
-_VLOADN, _VSTOREN = 171, 172
-_VECTORS = {_VLOADN: 3, _VSTOREN: 4}
-# Then vload_half, vload_halfn and vloada_halfn; vstore_half, vstore_halfn and vstorea_halfn, each with and without _r.
-_HALVES = {**dict.fromkeys((173, 174, 179), 3), **dict.fromkeys((175, 176, 177, 178, 180, 181), 4)}
+_VSTOREN = ENUM["OpenCL.std.vstoren"]
+# number of the instruction in OpenCL.std -> index of the pointer operand
+_VECTORS = {ENUM["OpenCL.std.vloadn"]: 3, _VSTOREN: 4}
+_HALVES = {
+    **dict.fromkeys(numbers("OpenCL.std.*", "vload_half vload_halfn vloada_halfn"), 3),
+    **dict.fromkeys(numbers("OpenCL.std.*", "vstore_half vstore_halfn vstorea_halfn"), 4),
+    **dict.fromkeys(numbers("OpenCL.std.*_r", "vstore_half vstore_halfn vstorea_halfn"), 4),
+}
 
 
 def instruction_set(module: Module) -> int | None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .module import OP, Instruction, Module, id_positions
+from .module import ENUM, OP, Instruction, Module, id_positions, numbers
 
-_POINTER, _ARRAY, _STRUCT = OP["OpTypePointer"], OP["OpTypeArray"], OP["OpTypeStruct"]
-_VARIABLE, _FORWARD, _EXTENDED = OP["OpVariable"], OP["OpTypeForwardPointer"], OP["OpExtInst"]
+_ARRAY, _STRUCT = OP["OpTypeArray"], OP["OpTypeStruct"]
+_FORWARD, _EXTENDED = OP["OpTypeForwardPointer"], OP["OpExtInst"]
 _LINES = frozenset({OP["OpLine"], OP["OpNoLine"]})
-FUNCTION = 7  # the storage class
+FUNCTION = ENUM["StorageClass.Function"]
 # Opcodes whose instructions may differ although their operands are equal; they are never merged.
 _DISTINCT = frozenset(
-    OP[f"Op{name}"]
-    for name in (
-        *("TypeStruct", "TypeOpaque", "Variable", "Undef", "ExtInst"),
-        *("SpecConstant", "SpecConstantTrue", "SpecConstantFalse", "SpecConstantComposite", "SpecConstantOp"),
+    numbers(
+        "Op*",
+        "TypeStruct TypeOpaque Variable Undef ExtInst SpecConstant SpecConstantTrue SpecConstantFalse "
+        "SpecConstantComposite SpecConstantOp",
     )
 )
 _Key = tuple[int, int | None, tuple[int, ...]]

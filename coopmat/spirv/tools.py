@@ -20,7 +20,16 @@ from pathlib import Path
 
 from coopmat import budgets
 from coopmat.spirv.checks import check_types
-from coopmat.spirv.module import MalformedModule, Module, encode_string, instruction, with_unique_names
+from coopmat.spirv.module import (
+    ENUM,
+    OP,
+    MalformedModule,
+    Module,
+    encode_string,
+    instruction,
+    numbers,
+    with_unique_names,
+)
 from coopmat.spirv.refusal import Refused
 
 ENVIRONMENT_VARIABLE = "COOPMAT_SPIRV_TOOLS"
@@ -153,12 +162,12 @@ _ABLE: dict[tuple[str, str, int], bool] = {}
 def _probe_module() -> bytes:
     """Return a small module that declares a cooperative matrix type."""
     code = [
-        instruction("OpCapability", 6),  # Kernel
-        instruction("OpCapability", 4),  # Addresses
-        instruction("OpCapability", 5),  # Linkage
-        instruction("OpCapability", 6022),  # CooperativeMatrixKHR
+        *(
+            instruction("OpCapability", number)
+            for number in numbers("Capability.*", "Kernel Addresses Linkage CooperativeMatrixKHR")
+        ),
         instruction("OpExtension", *encode_string("SPV_KHR_cooperative_matrix")),
-        instruction("OpMemoryModel", 2, 2),  # Physical64 OpenCL
+        instruction("OpMemoryModel", ENUM["AddressingModel.Physical64"], ENUM["MemoryModel.OpenCL"]),
         instruction("OpTypeInt", 1, 32, 0),
         instruction("OpTypeFloat", 2, 32),
         instruction("OpConstant", 1, 3, 3),
@@ -206,13 +215,10 @@ def need_tools() -> SpirvTools:
     return tools
 
 
-def _capability(number: int) -> bytes:
-    """Return the bytes of an OpCapability instruction."""
-    return struct.pack("<2I", 2 << 16 | 17, number)
-
-
-_WIDE_ATOMICS = _capability(12)  # Int64Atomics
-_NATIVE_MATRICES = _capability(6022)  # CooperativeMatrixKHR
+_WIDE_ATOMICS, _NATIVE_MATRICES = (
+    struct.pack("<2I", 2 << 16 | OP["OpCapability"], number)
+    for number in numbers("Capability.*", "Int64Atomics CooperativeMatrixKHR")
+)
 # Number of bytes that contain the header and all capabilities.
 _START = 512
 

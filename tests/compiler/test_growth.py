@@ -19,6 +19,7 @@ from timing import processor_seconds
 
 import coopmat
 from coopmat.compiler.from_source import collector as _collector
+from coopmat.compiler.stages import TOKENS
 from coopmat.spirv.tools import find_tools
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +64,7 @@ def test_time_is_linear_to_llvm_ir():
 
 
 def _preprocess(source: str) -> float:
-    return processor_seconds(lambda: coopmat.compiler.Module(source, "m.cl", coopmat.CompileOptions()).result("tokens"))
+    return processor_seconds(lambda: coopmat.compiler.Module(source, "m.cl", coopmat.CompileOptions()).result(TOKENS))
 
 
 def test_text_that_is_not_compiled_costs_little():

@@ -6,6 +6,8 @@ import copy
 import inspect
 import pickle
 import pydoc
+import re
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -96,3 +98,15 @@ def test_modules_of_other_languages_can_be_pickled(matrices: str) -> None:
         assert copy.copy(found).spirv == module.spirv
         if language == "ir":
             assert found.llvm_ir == module.llvm_ir
+
+
+def test_a_module_of_another_version_is_refused() -> None:
+    data = pickle.dumps(coopmat.compile("kernel void k(void) {}", ["--matrices", "one"]))
+    version = metadata.version("coopmat")
+    other = "9" * len(version)
+    with pytest.raises(pickle.UnpicklingError, match=rf"pickled by coopmat {other}; coopmat {re.escape(version)} must"):
+        pickle.loads(data.replace(version.encode(), other.encode(), 1))
+    # Earlier versions name the class by the module that defined it then.
+    for name in ("Module", "_unpickled"):
+        with pytest.raises(pickle.UnpicklingError, match="pickled by an earlier coopmat"):
+            pickle.loads(f"ccoopmat.compiler.compilation\n{name}\n.".encode())

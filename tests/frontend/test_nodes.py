@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from coopmat.compiler import Module
+from coopmat.compiler.stages import TREE
 from coopmat.frontend import syntax, typed
 from coopmat.frontend.nodes import Node, child_fields, children, walk
 from coopmat.options import CompileOptions
@@ -38,7 +39,7 @@ def _held(value: Any) -> Iterator[Node]:
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_fields_that_hold_nodes_are_children_or_references(source: Path) -> None:
     module = Module(source.read_text(), source.name, CompileOptions.from_arguments(["-w"]))
-    for root in (module.result("tree"), *module.unit.functions):
+    for root in (module.result(TREE), *module.unit.functions):
         for node in walk(root):
             inner = [
                 child

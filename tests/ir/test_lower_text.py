@@ -123,8 +123,8 @@ def test_by_reference(strategy: str, size: int, storage: int) -> None:
         asked.append(text)
         return from_source.library(text)
 
-    options = LowerOptions(matrices=strategy, sub_group_size=size if strategy != "one" else None)
-    module = lower_unit(unit_of(GEMM), options, library)
+    options = LowerOptions(matrices=strategy)
+    module = lower_unit(unit_of(GEMM), options, library, size if strategy != "one" else None)
     assert "target(" not in module.text
     assert "__spirv_CooperativeMatrix" not in module.text
     assert module.passes == "O1"

@@ -7,9 +7,11 @@ import pytest
 import spirv_samples as samples
 from hypothesis import given, strategies as st
 
+from coopmat.matrices.variants import SMALL_FLOATS
 from coopmat.spirv import tools
 from coopmat.spirv.emit import EmitOptions, emit
 from coopmat.spirv.module import (
+    ENUM,
     MAGIC,
     OP,
     OPCODES,
@@ -192,3 +194,13 @@ def test_the_last_operand_of_vector_loads_is_a_literal() -> None:
     assert id_positions(Instruction(OP["OpExtInst"], (1, vloadn, 7, 8, 16), 3, 4), definitions) == [0, 2, 3]
     assert id_positions(Instruction(OP["OpExtInst"], (1, fma, 7, 8, 9), 3, 4), definitions) == [0, 2, 3, 4]
     assert id_positions(Instruction(OP["OpExtInst"], (2, vloadn, 7, 8, 9), 3, 4), definitions) == [0, 2, 3, 4]
+
+
+def test_the_encodings_of_component_types_have_the_numbers_of_the_grammar() -> None:
+    encodings = [row.encoding for row in SMALL_FLOATS if row.encoding is not None]
+    assert {e.name: e.number for e in encodings} == {e.name: ENUM[f"FPEncoding.{e.name}"] for e in encodings}
+
+
+def test_the_table_of_enumerants_has_the_numbers_of_the_specification() -> None:
+    numbers = {"Decoration.LinkageAttributes": 41, "Capability.CooperativeMatrixKHR": 6022, "OpenCL.std.printf": 184}
+    assert {name: ENUM[name] for name in numbers} == numbers

@@ -14,6 +14,7 @@ from functools import cache, partial
 from importlib import resources
 
 import coopmat
+from coopmat.compiler.stages import PASSED
 from coopmat.features import TABLE
 from coopmat.frontend import builtins
 from coopmat.frontend.macros import CONDITIONAL, FIXED
@@ -136,7 +137,7 @@ def made(route: str, code: str, source: str, *more: str) -> str:
 @cache
 def _prelude_functions(route: str) -> str:
     """Return definitions of a prelude's functions, as the library has them for other devices."""
-    unit = coopmat.compile(program(), options(route)).result("passed c")[0]
+    unit = coopmat.compile(program(), options(route)).result(PASSED["c"])[0]
     text = write(unit, WriteOptions()).text
     parts = re.finditer(r"^static [^\n;]*\b(\w+)\([^\n;]*\)\n\{\n.*?^\}\n", text, re.MULTILINE | re.DOTALL)
     return "".join(part[0].replace("CM_INLINE", "") for part in parts if part[1] in prelude(route)[1])

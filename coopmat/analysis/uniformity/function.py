@@ -11,7 +11,9 @@ from typing import Any
 
 from ...diagnostics import Diagnostics, Note
 from ...frontend import typed
+from ...frontend.calls import callees
 from ...frontend.nodes import walk
+from ...graphs import postorder, reaching
 from .expressions import Expressions, Step, is_operation
 from .state import SUB_GROUP, UNIFORM, WORK_GROUP, Cause, Frame, Group, Revisit, Summary, Value, add, join
 
@@ -23,9 +25,11 @@ def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
     """Warn about each divergent operation and nonuniform operand of a valid unit, if the warning is enabled."""
     if not diagnostics.wants(CODE):
         return
-    functions, calls = in_order(unit)
+    functions = in_order(unit)
+    calls = {function: callees(function) for function in functions}
     for group in (SUB_GROUP, WORK_GROUP):
-        with_matrices = operating(functions, calls, group)
+        operating = (f for f in functions if any(is_operation(node, group) for node in walk(f.body)))
+        with_matrices = reaching(operating, calls)
         if with_matrices:
             _check_group(group, functions, with_matrices, diagnostics)
 
@@ -45,39 +49,9 @@ def _check_group(
             diagnostics.warning(CODE, finding.message, finding.span, notes=notes)
 
 
-Calls = dict[typed.FunctionDecl, list[typed.FunctionDecl]]
-
-
-def in_order(unit: typed.Unit) -> tuple[list[typed.FunctionDecl], Calls]:
-    """Return the functions with bodies in postorder (callees first; recursion is cut), and each one's callees."""
-    calls: Calls = {}
-    for function in unit.functions:
-        if function.body is not None:
-            calls[function] = [node.function for node in walk(function.body) if isinstance(node, typed.CALLS)]
-    order: list[typed.FunctionDecl] = []
-    visits: set[typed.FunctionDecl] = set()
-    for start in calls:
-        work = [(start, iter(calls[start]))] if start not in visits else []
-        visits.add(start)
-        while work:
-            function, rest = work[-1]
-            callee = next((f for f in rest if f in calls and f not in visits), None)
-            if callee is not None:
-                visits.add(callee)
-                work.append((callee, iter(calls[callee])))
-                continue
-            work.pop()
-            order.append(function)
-    return order, calls
-
-
-def operating(functions: list[typed.FunctionDecl], calls: Calls, group: Group) -> set[typed.FunctionDecl]:
-    """Return the functions that operate on matrices of `group`, directly or in callees; `functions`: callees first."""
-    found: set[typed.FunctionDecl] = set()
-    for function in functions:
-        if any(f in found for f in calls[function]) or any(is_operation(n, group) for n in walk(function.body)):
-            found.add(function)
-    return found
+def in_order(unit: typed.Unit) -> list[typed.FunctionDecl]:
+    """Return the functions with bodies in postorder: callees first; recursion is cut."""
+    return [function for function in postorder(unit.functions, callees) if function.body is not None]
 
 
 class Analysis(Expressions):

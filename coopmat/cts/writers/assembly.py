@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from coopmat.matrices.memory_rules import MOST_PLACED
-from coopmat.matrices.variants import ComponentType, MatrixType, Operands, Use
+from coopmat.matrices.variants import SCOPE_WORKGROUP, ComponentType, MatrixType, Operands, Use
+from coopmat.spirv.module import ENUM
 
 from ..experiment import Argument, Experiment, Place
 from ..functions import Function
@@ -17,8 +18,7 @@ from .literals import assembly_literal
 _STORAGE = {"global": "CrossWorkgroup", "constant": "UniformConstant", "local": "Workgroup", "private": "Function"}
 _MAINTENANCE = "SPV_EXT_cooperative_matrix_maintenance1"
 _REDUCTIONS = {1: "Row", 2: "Column", 4: "2x2"}
-# The id of the scope Workgroup, and the semantics SequentiallyConsistent | WorkgroupMemory.
-_WORKGROUP, _LOCAL_FENCE = 2, 0x110
+_LOCAL_FENCE = ENUM["MemorySemantics.SequentiallyConsistent"] | ENUM["MemorySemantics.WorkgroupMemory"]
 _OPERANDS = {
     Operands.A_SIGNED: "MatrixASignedComponentsKHR",
     Operands.B_SIGNED: "MatrixBSignedComponentsKHR",
@@ -107,7 +107,7 @@ class AssemblyWriter(Writer):
         if component.is_integer:
             return self.unique_definition(f"OpTypeInt {component.bits} 0")
         if component.encoding is not None:
-            self.capabilities |= {name for name, _ in component.encoding.capabilities[:2]}
+            self.capabilities |= set(component.encoding.capabilities[:2])
             self.extensions.add(component.encoding.extension)
             return self.unique_definition(f"OpTypeFloat {component.bits} {component.encoding.name}")
         if component.bits != 32:
@@ -188,7 +188,7 @@ class AssemblyWriter(Writer):
         self._label(behind, f"OpBranch {behind}")
 
     def barrier(self) -> None:
-        scope = self.uint(_WORKGROUP)
+        scope = self.uint(SCOPE_WORKGROUP)
         self.code.append(f"OpControlBarrier {scope} {scope} {self.uint(_LOCAL_FENCE)}")
 
     def load(self, argument: Argument) -> Value:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ...native_profiles import NativeProfile
 from ...spirv import checks, joint_matrix
-from ...spirv.matrix_calls import MAINTENANCE
+from ...spirv.matrix_calls import GET_COORDINATE, MAINTENANCE
 from ...spirv.module import OP, Instruction, Module, encode_string
 from ...spirv.sections import Section
 from ..spirv.types import MATRIX
@@ -45,7 +45,6 @@ def legalize_for_consumer(spirv: bytes, profile: NativeProfile) -> bytes:
 
 
 _MULTIPLY_ADD, _COORDINATES = OP["OpCooperativeMatrixMulAddKHR"], OP["OpCooperativeMatrixGetCoordinateEXT"]
-_GET_COORDINATE = 5438  # the capability
 _EXTENSIONS = {
     name: Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in (joint_matrix.EXTENSION, MAINTENANCE)
 }
@@ -56,7 +55,7 @@ def write(parts: Parts, profile: NativeProfile) -> None:
     """Write coordinates as the profile's instruction; declare the capabilities and extension that the code needs."""
     if profile.joint_matrix:
         _renumber(parts, _COORDINATES, joint_matrix.COORDINATES)
-        _drop(parts, _GET_COORDINATE, MAINTENANCE)
+        _drop(parts, GET_COORDINATE, MAINTENANCE)
     code = [item for body in parts.functions for item in body]
     if any(item.opcode == joint_matrix.COORDINATES for item in code):
         _add(parts, joint_matrix.INVOCATION, joint_matrix.EXTENSION)
@@ -78,7 +77,7 @@ def standard(spirv: bytes) -> bytes:
         body[:] = [_without_bfloat16(item) if item.opcode == _MULTIPLY_ADD else item for item in body]
     if joint_matrix.INVOCATION in capabilities:
         _renumber(parts, joint_matrix.COORDINATES, _COORDINATES)
-        _add(parts, _GET_COORDINATE, MAINTENANCE)
+        _add(parts, GET_COORDINATE, MAINTENANCE)
     parts.write()
     return parts.module.to_bytes()
 

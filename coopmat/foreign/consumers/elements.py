@@ -10,23 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...native_profiles import NativeProfile
-from ...spirv.module import OP, Instruction
+from ...spirv.module import OP, Instruction, numbers
 from ...spirv.pool import FUNCTION
 from ..spirv.types import MATRIX
 from .parts import Decoration, Parts
 
 _ARITHMETIC = frozenset(
-    OP[f"Op{name}"]
-    for name in (
-        *("FAdd", "FSub", "FMul", "FDiv", "FNegate", "IAdd", "ISub", "IMul", "SDiv", "UDiv", "SNegate"),
-        "MatrixTimesScalar",
+    numbers(
+        "Op*",
+        "FAdd FSub FMul FDiv FNegate IAdd ISub IMul SDiv UDiv SNegate MatrixTimesScalar",
     )
 )
 _CONVERSIONS = frozenset(
-    OP[f"Op{name}"]
-    for name in (
-        *("FConvert", "ConvertFToS", "ConvertFToU", "ConvertSToF", "ConvertUToF", "SConvert", "UConvert"),
-        *("SatConvertSToU", "SatConvertUToS", "Bitcast"),
+    numbers(
+        "Op*",
+        "FConvert ConvertFToS ConvertFToU ConvertSToF ConvertUToF SConvert UConvert SatConvertSToU "
+        "SatConvertUToS Bitcast",
     )
 )
 _SCALE = OP["OpMatrixTimesScalar"]

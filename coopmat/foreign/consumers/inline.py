@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ...native_profiles import NativeProfile
-from ...spirv.module import OP, Instruction, decode_string, id_positions
+from ...spirv.module import ENUM, OP, Instruction, decode_string, id_positions, numbers
 from ...spirv.sections import Section
 from ..spirv.types import Types
 from .parts import DECORATE, Parts
 
-_LABEL, _VARIABLE, _PHI, _CALL = (OP[f"Op{name}"] for name in ("Label", "Variable", "Phi", "FunctionCall"))
-_RETURN, _RETURN_VALUE, _BRANCH, _STORE = (OP[f"Op{name}"] for name in ("Return", "ReturnValue", "Branch", "Store"))
+_LABEL, _VARIABLE, _PHI, _CALL = numbers("Op*", "Label Variable Phi FunctionCall")
+_RETURN, _RETURN_VALUE, _BRANCH, _STORE = numbers("Op*", "Return ReturnValue Branch Store")
 _EXT_INST, _UNDEF = OP["OpExtInst"], OP["OpUndef"]
-_LINKAGE_ATTRIBUTES = 41
+_LINKAGE_ATTRIBUTES = ENUM["Decoration.LinkageAttributes"]
 _DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
 
 

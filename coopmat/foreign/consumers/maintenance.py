@@ -7,23 +7,16 @@ from __future__ import annotations
 
 from ...native_profiles import NativeProfile
 from ...spirv.matrix_calls import MAINTENANCE
-from ...spirv.module import OP, Instruction
+from ...spirv.module import Instruction, numbers
 from ...spirv.refusal import unsupported
 from ..spirv.types import MATRIX
 from .parts import Parts
 
-_INSTRUCTIONS = frozenset(OP[f"OpCooperativeMatrix{name}EXT"] for name in ("ConvertUse", "Reduce", "PerElementOp"))
+_INSTRUCTIONS = frozenset(numbers("OpCooperativeMatrix*EXT", "ConvertUse Reduce PerElementOp"))
 _CONVERSIONS = frozenset(
-    OP[f"Op{name}"]
-    for name in (
-        "FConvert",
-        "SConvert",
-        "UConvert",
-        "ConvertFToS",
-        "ConvertFToU",
-        "ConvertSToF",
-        "ConvertUToF",
-        "Bitcast",
+    numbers(
+        "Op*",
+        "FConvert SConvert UConvert ConvertFToS ConvertFToU ConvertSToF ConvertUToF Bitcast",
     )
 )
 

@@ -10,17 +10,17 @@ from collections.abc import Container, Mapping, Sequence
 
 from ...native_profiles import NativeProfile
 from ...spirv import joint_matrix
-from ...spirv.module import OP, Instruction, encode_string, id_positions
+from ...spirv.matrix_calls import ROUNDING_MODE
+from ...spirv.module import OP, Instruction, encode_string, id_positions, numbers
 from ...spirv.refusal import unsupported
 from ...spirv.sections import Section
 from ..spirv import small_floats
 from .parts import Parts
 
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
-_ROUNDING_MODE = 39
-_RTE, _RTZ, _RTP, _RTN = range(4)
+_RTE, _RTZ, _RTP = numbers("FPRoundingMode.*", "RTE RTZ RTP")
 # The types that SPIR-V allows to be declared only once, and that may become equal here.
-_UNIQUE = frozenset(OP[f"OpType{name}"] for name in ("CooperativeMatrixKHR", "Vector", "Pointer", "Function"))
+_UNIQUE = frozenset(numbers("OpType*", "CooperativeMatrixKHR Vector Pointer Function"))
 _EXTENSIONS = [Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in small_floats.EXTENSIONS]
 # Types whose values float represents exactly.
 _EXACT = frozenset({"f16", "f32", "s8", "u8", "s16", "u16"})
@@ -69,7 +69,7 @@ def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -
             if how is None:
                 result.append(item)
                 continue
-            modes = [words[1] for words in decorations.get(item.result or 0, ()) if words[0] == _ROUNDING_MODE]
+            modes = [words[1] for words in decorations.get(item.result or 0, ()) if words[0] == ROUNDING_MODE]
             result += _Conversion(parts, item, modes[0] if modes else _RTE).run(how)
             if result[-1].opcode != item.opcode:
                 others.add(item.result or 0)
@@ -171,7 +171,7 @@ class _Conversion:
         """
         value, back = self.item.operands[0], _BACK[self.item.opcode]
         near = self.emit(self.item.name.removeprefix("Op"), self.float(), value)
-        self.parts.decorate(near, [(_ROUNDING_MODE, _RTZ)])
+        self.parts.decorate(near, [(ROUNDING_MODE, _RTZ)])
         again = self.emit(back, self.parts.types.of(value), near)
         bool_ = self.of(self.pool.intern("OpTypeBool"))
         differ = self.emit("FUnordNotEqual" if back == "FConvert" else "INotEqual", bool_, again, value)

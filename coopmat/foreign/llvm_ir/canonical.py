@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import astuple, replace
 
 from ...matrices.maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
+from ...matrices.placeholders import MatrixCall, mangle_instruction
 from ...matrices.variants import MatrixType, Use
 from .operations import (
     CODE_OF,
@@ -18,7 +19,6 @@ from .operations import (
     Spelling,
     matrix_of,
     read_name,
-    spelled,
     stored_type,
     tag,
     type_text as matrix_text,
@@ -252,7 +252,7 @@ class _Operation:
             raise self.fail("does not return a matrix")
         self.reorder(1)
         (pointer, space), layout, stride = self.pointer(0), self.layout(1), self.stride(2)
-        name = f"{spelled(row.instruction)}{self.pointee(space, self.result)}il{_vendor(self.result)}"
+        name = f"{mangle_instruction(row.instruction)}{self.pointee(space, self.result)}il{_vendor(self.result)}"
         memory = self.memory(3)
         return self.replacement(name + _memory_tag(memory), [pointer, layout, stride, *memory])
 
@@ -263,7 +263,7 @@ class _Operation:
             raise self.fail("must have the result type void")
         self.reorder(2)
         (pointer, space), layout, stride = self.pointer(0), self.layout(2), self.stride(3)
-        name = f"{spelled(row.instruction)}{self.pointee(space, matrix)}{_vendor(matrix)}il"
+        name = f"{mangle_instruction(row.instruction)}{self.pointee(space, matrix)}{_vendor(matrix)}il"
         memory = self.memory(4)
         return self.replacement(name + _memory_tag(memory), [pointer, self.plain(1), layout, stride, *memory])
 
@@ -306,7 +306,7 @@ class _Operation:
         if self.result != c:
             raise self.fail("the result's type is not that of the third operand")
         mask = self.constant(3, "the mask of operands") if len(self.arguments) > 3 else Argument("i32", "0")
-        name = "_".join([spelled(row.instruction), *map(tag, (a, b, c))])
+        name = mangle_instruction(row.instruction, *map(tag, (a, b, c)))
         return self.replacement(name, [*(self.plain(n) for n in range(3)), mask])
 
     def make_length(self, row: Row) -> list[Instruction]:
@@ -314,24 +314,24 @@ class _Operation:
         matrix = self.matrix(0, "a matrix")
         if self.call.type != "i32":
             raise self.fail(f"must have the result type i32, not {self.call.type}")
-        return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0)])
+        return self.replacement(mangle_instruction(row.instruction, tag(matrix)), [self.plain(0)])
 
     def make_fill(self, row: Row) -> list[Instruction]:
         self.count(1)
         if self.result is None or self.arguments[0].type != LLVM_NAMES[self.result.component]:
             raise self.fail("takes a scalar of the result's component type")
-        return self.replacement(f"{spelled(row.instruction)}_{tag(self.result)}", [self.plain(0)])
+        return self.replacement(mangle_instruction(row.instruction, tag(self.result)), [self.plain(0)])
 
     def make_binary(self, row: Row) -> list[Instruction]:
         self.count(2)
         matrix = self.same_types(row)
-        return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1)])
+        return self.replacement(mangle_instruction(row.instruction, tag(matrix)), [self.plain(0), self.plain(1)])
 
     def make_negate(self, row: Row) -> list[Instruction]:
         self.count(1, 2)
         if len(self.arguments) > 1:
             self.minus_one()
-        return self.replacement(f"{spelled(row.instruction)}_{tag(self.same_types(row))}", [self.plain(0)])
+        return self.replacement(mangle_instruction(row.instruction, tag(self.same_types(row))), [self.plain(0)])
 
     def minus_one(self) -> None:
         """Check and drop the second operand of clang's negations: the matrix again, undef, or the factor -1."""
@@ -352,26 +352,28 @@ class _Operation:
     def make_convert(self, row: Row) -> list[Instruction]:
         self.count(1)
         source, target = self.matrix(0, "a matrix"), self.result
-        change = "_use" if target is not None and self.spelling.change and target.use != source.use else ""
+        change = "use" if target is not None and self.spelling.change and target.use != source.use else ""
         same_use = source.use if change or target is None else target.use
         if target is None or replace(target, component=source.component, use=same_use) != source:
             raise self.fail("the result is not a matrix of the operand's shape, use and scope")
         if (source.component.is_integer, target.component.is_integer) != row.integers:
             raise self.fail("does not fit the component types")
-        mode = self.spelling.mode + change
-        name = f"__cm_convert_{row.instruction}{mode}" if mode else spelled(row.instruction)
-        return self.replacement(f"{name}_{tag(source)}_{tag(target)}", [self.plain(0)])
+        mode, tags = self.spelling.mode, f"{tag(source)}_{tag(target)}"
+        call = MatrixCall("convert", instruction=row.instruction, mode=mode, change=change, tags=tags)
+        name = call.write() if mode or change else mangle_instruction(row.instruction, tags)
+        return self.replacement(name, [self.plain(0)])
 
     def make_change(self, row: Row) -> list[Instruction]:
         """Return the canonical operation that changes the use, or transposes the matrix."""
         self.count(1)
         source, target = self.matrix(0, "a matrix"), self.result
-        change = self.spelling.change or "_use"
-        rows, columns = (source.columns, source.rows) if change == "_transposed" else (source.rows, source.columns)
+        change = self.spelling.change or "use"
+        rows, columns = (source.columns, source.rows) if change == "transposed" else (source.rows, source.columns)
         if target is None or replace(source, rows=rows, columns=columns, use=target.use) != target:
             raise self.fail("the result's component type, scope or shape is another")
-        name = f"__cm_convert_{row.instruction}{change}_{tag(source)}_{tag(target)}"
-        return self.replacement(name, [self.plain(0)])
+        tags = f"{tag(source)}_{tag(target)}"
+        call = MatrixCall("convert", instruction=row.instruction, change=change, tags=tags)
+        return self.replacement(call.write(), [self.plain(0)])
 
     def map(self) -> list[Instruction]:
         matrix, count = self.result, self.spelling.number
@@ -380,8 +382,8 @@ class _Operation:
         component = LLVM_NAMES[matrix.component]
         others = [argument.type for argument in self.arguments[count:]]
         self.check_function(component, ["i32", "i32", *[component] * count, *others])
-        name = f"__cm_map_{count}_{tag(matrix)}_{self.spelling.function}"
-        return self.replacement(name, [self.plain(n) for n in range(len(self.arguments))])
+        call = MatrixCall("map", str(count), tags=tag(matrix), function=self.spelling.function)
+        return self.replacement(call.write(), [self.plain(n) for n in range(len(self.arguments))])
 
     def reduce(self) -> list[Instruction]:
         self.count(1)
@@ -403,8 +405,9 @@ class _Operation:
             raise self.fail("the result's shape does not fit, or its component type, use or scope is another")
         component = LLVM_NAMES[source.component]
         self.check_function(component, [component, component])
-        name = f"__cm_reduce_{how}_{tag(source)}_{tag(target)}_{self.spelling.function}"
-        return self.replacement(name, [self.plain(0)])
+        tags = f"{tag(source)}_{tag(target)}"
+        call = MatrixCall("reduce", str(how), tags=tags, function=self.spelling.function)
+        return self.replacement(call.write(), [self.plain(0)])
 
     def check_function(self, result: str, types: list[str]) -> None:
         """Raise Malformed unless the module defines the function that the operation names, with this type."""
@@ -421,7 +424,7 @@ class _Operation:
         if self.call.type != LLVM_NAMES[matrix.component]:
             raise self.fail("does not return the matrix's component type")
         index = self.constant(1, "the index")
-        return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), index])
+        return self.replacement(mangle_instruction(row.instruction, tag(matrix)), [self.plain(0), index])
 
     def make_insert(self, row: Row) -> list[Instruction]:
         self.count(3)
@@ -429,7 +432,7 @@ class _Operation:
         if self.result != matrix or self.arguments[0].type != LLVM_NAMES[matrix.component]:
             raise self.fail("takes a component, a matrix of the result's type and an index")
         index = self.constant(2, "the index")
-        return self.replacement(f"{spelled(row.instruction)}_{tag(matrix)}", [self.plain(0), self.plain(1), index])
+        return self.replacement(mangle_instruction(row.instruction, tag(matrix)), [self.plain(0), self.plain(1), index])
 
     def make_scale(self, row: Row) -> list[Instruction]:
         """Multiply by a fill with the scalar: OpMatrixTimesScalar needs a capability that OpenCL does not have."""
@@ -440,10 +443,10 @@ class _Operation:
             raise self.fail("takes a matrix of the result's type and a scalar")
         scalar = self.scalar(self.arguments[1 - at], LLVM_NAMES[matrix.component])
         filled = Argument(matrix_text(matrix), self.owner.names.fresh("scalar"))
-        fill = self.emit(f"{spelled('CompositeConstruct')}_{tag(matrix)}", [scalar], filled.value)
+        fill = self.emit(mangle_instruction("CompositeConstruct", tag(matrix)), [scalar], filled.value)
         multiply = "IMul" if matrix.component.is_integer else "FMul"
         self.before.append(fill)
-        return self.replacement(f"{spelled(multiply)}_{tag(matrix)}", [self.plain(at), filled])
+        return self.replacement(mangle_instruction(multiply, tag(matrix)), [self.plain(at), filled])
 
     def scalar(self, argument: Argument, target: str) -> Argument:
         """Return a scalar operand converted to the component type: the RFC multiplies a matrix of floats by an i32."""
@@ -468,14 +471,15 @@ class _Operation:
         matrix = self.spelling.matrix
         if matrix is not None and LLVM_NAMES[matrix.component] != component:
             raise self.fail(f"a component of type {LLVM_NAMES[matrix.component]} is expected")
-        return self.replacement(f"__cm_{word}_{CODE_OF[component] if matrix is None else tag(matrix)}", arguments)
+        call = MatrixCall(word, tags=CODE_OF[component] if matrix is None else tag(matrix))
+        return self.replacement(call.write(), arguments)
 
     def coordinates(self) -> list[Instruction]:
         self.count(2)
         matrix = self.matrix(0, "a matrix")
         if self.call.type != "<2 x i32>" or self.arguments[1].type != "i32":
             raise self.fail("must take a matrix and an i32, and return a <2 x i32>")
-        return self.replacement(f"__cm_coordinates_{tag(matrix)}", [self.plain(0), self.plain(1)])
+        return self.replacement(MatrixCall("coordinates", tags=tag(matrix)).write(), [self.plain(0), self.plain(1)])
 
 
 def _vendor(matrix: MatrixType) -> str:

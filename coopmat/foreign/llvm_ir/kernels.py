@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ...graphs import reachable, reaching
 from .operations import MENTION
 from .text import Function, Module
 
@@ -27,24 +28,15 @@ def users_of_matrices(module: Module) -> set[str]:
 def users(module: Module, does: Callable[[str], bool]) -> set[str]:
     """Return the names of functions for whose text `does` is true, and of their direct and indirect callers."""
     texts = {f.name: "\n".join([str(f.head), *(item.text for item in f.instructions())]) for f in module.functions}
-    users = {name for name, text in texts.items() if does(text)}
-    calls = {name: names(text) for name, text in texts.items()}
-    while True:
-        more = {name for name, callees in calls.items() if callees & users} - users
-        if not more:
-            return users
-        users |= more
+    direct = (name for name, text in texts.items() if does(text))
+    return reaching(direct, {name: names(text) for name, text in texts.items()})
 
 
 def used(module: Module) -> list[Function]:
     """Return the kernels and the functions that they reach, in order; without a kernel, all functions."""
     calls = {f.name: set().union(*(names(item.text) for item in f.instructions())) for f in module.functions}
-    reachable = {f.name for f in module.functions if f.is_kernel}
-    while True:
-        more = {name for caller in reachable for name in calls[caller] if name in calls} - reachable
-        if not more:
-            return [f for f in module.functions if f.name in reachable or not reachable]
-        reachable |= more
+    found = reachable((f.name for f in module.functions if f.is_kernel), lambda name: calls.get(name, ()))
+    return [f for f in module.functions if f.name in found or not found]
 
 
 def names(text: str) -> set[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ...matrices.placeholders import mangle_instruction
 from ...matrices.variants import Layout
 from . import parameters
 from .addresses import LOST, Addresses
-from .operations import CODE_OF, LLVM_NAMES, MENTION, matrix_of, spelled, tag
+from .operations import CODE_OF, LLVM_NAMES, MENTION, matrix_of, tag
 from .storage import Storage
 from .text import (
     Argument,
@@ -188,9 +189,9 @@ class _Preparation:
             zero = "0" if matrix.component.is_integer else "0.0"
             if component.startswith("target"):
                 # LLVM has no constants of SPIR-V's own types: convert the bits.
-                name = f"{spelled('Bitcast')}_{CODE_OF[component]}_f"
+                name = f"{mangle_instruction('Bitcast')}_{CODE_OF[component]}_f"
                 zero = self.called(name, component, Argument("i8", "0"), "zero")
-            name = f"{spelled('CompositeConstruct')}_{tag(matrix)}"
+            name = mangle_instruction("CompositeConstruct", tag(matrix))
             self.fills[kind] = self.called(name, kind, Argument(component, zero), "zeros")
         return self.fills[kind]
 

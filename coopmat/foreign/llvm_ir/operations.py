@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ...matrices.placeholders import COMPONENT_CODE, MatrixCall, demangle_instruction
 from ...matrices.variants import (
     COMPONENT_TYPES,
     MAX_DIMENSION,
@@ -102,11 +103,6 @@ def tagged(text: str) -> MatrixType | None:
     return MatrixType(COMPONENTS[CODES[match[1]]], rows, columns, Use("ABC".index(match[4])), scope)
 
 
-def spelled(instruction: str) -> str:
-    """Return the name of an instruction's function, mangled like a name without parameters by Itanium's rules."""
-    return f"_Z{len(instruction) + 8}__spirv_{instruction}"
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """An instruction that operates on matrices.
@@ -172,18 +168,10 @@ ALIASES = {
 }
 _WORDS = {**{name: (name, name) for name in ROWS if name != "ScalarMultiply"}, **ALIASES}
 
-_MANGLED = re.compile(r"_Z(\d+)(__spirv_.*)", re.DOTALL)
 _CLANG = re.compile(
     r"__spirv_(\w+?)(?:_(?:global|local|constant|private|generic))?((?:_(?:b?f|[iu]|e[45]m)\d+_sc\d+_\d+x\d+_u\d+)*)"
 )
-_ACCESS = re.compile(r"__cm_(get|set|coordinates)_(\w+)")
-_CODE = r"DF16b|Dh|u11floate4m3_t|u11floate5m2_t|[fdcahstijlm]"
-TAG = rf"m(?:{_CODE})\d+x\d+[ABC]W?"
-_TAG = re.compile(rf"m({_CODE})(\d+)x(\d+)([ABC])(W?)")
-_CONVERSION = re.compile(r"__cm_convert_([A-Za-z]+)((?:_sat)?(?:_rt[eznp])?)(_use|_transposed)?_m\w+")
-# The groups: the number of matrices of a map, or the kind of a reduction; the name of the module's function.
-_MAP = re.compile(rf"__cm_(map)_(\d+)_{TAG}_(.+)")
-_REDUCTION = re.compile(rf"__cm_(reduce)_(\d)_{TAG}_{TAG}_(.+)")
+_TAG = re.compile(rf"m({COMPONENT_CODE})(\d+)x(\d+)([ABC])(W?)")
 # The word, the result type and, for a conversion, the rounding mode, as SPIR-V translators write them into names:
 # `ConvertFToU_RPU3AS144__spirv_CooperativeMatrixKHR__uchar_3_8_8_2_sat_rtp`.
 _WITH_RESULT = re.compile(r"([A-Za-z]+)(?:_R.*?)?(_sat)?(_rt[eznp])?(_sat)?", re.DOTALL)
@@ -197,9 +185,9 @@ class Spelling:
 
     word: the word for the instruction.
     pointee: (count, LLVM type), if the name of a load or store states the pointee.
-    mode: for a conversion, its saturation and rounding, such as `_sat_rte`.
+    mode: for a conversion, its saturation and rounding, such as `sat_rte`.
     matrix: for an access to a component, the matrix type.
-    change: `_use` or `_transposed`, if a conversion changes these.
+    change: `use` or `transposed`, if a conversion changes these.
     number: the number of matrices of a map, or the kind of a reduction.
     function: the function of a map or reduction.
     """
@@ -222,21 +210,21 @@ class Spelling:
 
 def read_name(name: str) -> Spelling | None:
     """Return the parts of an operation's name; None if no dialect has such a matrix operation."""
-    if with_function := _MAP.fullmatch(name) or _REDUCTION.fullmatch(name):
-        return Spelling(with_function[1], number=int(with_function[2]), function=with_function[3])
+    call = MatrixCall.read(name)
+    if call and call.function:
+        return Spelling(call.word, number=int(call.number), function=call.function)
     name = _UNIQUE.sub("", name)
-    access, conversion = _ACCESS.fullmatch(name), _CONVERSION.fullmatch(name)
-    if access:
-        return Spelling(access[1], matrix=tagged(access[2]))
-    if conversion and conversion[1] in _WORDS:
-        return Spelling(conversion[1], mode=conversion[2], change=conversion[3] or "")
-    mangled = _MANGLED.fullmatch(name)
+    call = MatrixCall.read(name)
+    if call and call.word in ("get", "set", "coordinates"):
+        return Spelling(call.word, matrix=tagged(call.tags))
+    if call and call.instruction in _WORDS:
+        return Spelling(call.instruction, mode=call.mode, change=call.change)
+    mangled = demangle_instruction(name)
     if mangled:
-        length = int(mangled[1]) if len(mangled[1]) < 5 else 0
-        word, rest = mangled[2][:length], mangled[2][length:]
+        word, rest = mangled
         pointee_match = _POINTEE.match(rest)
         pointee = (int(pointee_match[1] or 1), CODES[pointee_match[2]]) if pointee_match else None
-        return _of_word(word.removeprefix("__spirv_"), pointee)
+        return _of_word(word, pointee)
     plain = _CLANG.fullmatch(name)
     if plain and (plain[1] in _WORDS or plain[1].startswith("CooperativeMatrix")):
         return Spelling(plain[1])
@@ -247,7 +235,7 @@ def _of_word(word: str, pointee: tuple[int, str] | None) -> Spelling | None:
     """Return the spelling of a mangled name; `word` is the instruction's, perhaps with the result type; else None."""
     match = _WITH_RESULT.fullmatch(word)
     if match is not None and match[1] in _WORDS:
-        mode = ("_sat" if match[2] or match[4] else "") + (match[3] or "")
+        mode = (("_sat" if match[2] or match[4] else "") + (match[3] or "")).removeprefix("_")
         if not mode or ROWS[_WORDS[match[1]][0]].kind == "convert":
             return Spelling(match[1], pointee, mode)
     return Spelling(word, pointee) if word in _WORDS or word.startswith("CooperativeMatrix") else None

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...matrices.placeholders import mangle_instruction
 from ...matrices.variants import COMPONENT_TYPES, MatrixType
-from .operations import matrix_of, read_name, spelled, tag, type_text
+from .operations import matrix_of, read_name, tag, type_text
 from .text import Argument, Call, Function, Instruction, Module, Names, parse_call, quoted
 
 _BFLOAT16, _HALF, _FLOAT = (COMPONENT_TYPES[name] for name in ("bf16", "f16", "f32"))
@@ -51,7 +52,7 @@ class _Widening:
         wide = replace(result, component=_FLOAT)
         if row.kind in ("binary", "negate") and result.component == _BFLOAT16:
             values = [self.converted(first, wide, argument.value) for argument in call.arguments]
-            wide_result = self.call(f"{spelled(row.instruction)}_{tag(wide)}", wide, [wide] * len(values), values)
+            wide_result = self.call(mangle_instruction(row.instruction, tag(wide)), wide, [wide] * len(values), values)
             self.converted(wide, result, wide_result, item.result)
             return True
         if row.kind == "convert" and {first.component, result.component} == {_BFLOAT16, _HALF}:
@@ -61,7 +62,7 @@ class _Widening:
         return False
 
     def converted(self, source: MatrixType, target: MatrixType, value: str, result: str | None = None) -> str:
-        name = f"{spelled('FConvert')}_{tag(source)}_{tag(target)}"
+        name = mangle_instruction("FConvert", tag(source), tag(target))
         return self.call(name, target, [source], [value], result)
 
     def call(

@@ -7,8 +7,9 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...matrices.placeholders import mangle_instruction
 from ...matrices.variants import SCOPE_SUBGROUP, MatrixType
-from .operations import MENTION, ROWS, TYPE, Row, matrix_of, read_name, spelled, stored_type
+from .operations import MENTION, ROWS, TYPE, Row, matrix_of, read_name, stored_type
 from .text import Argument, Call, Function, Instruction, Module, parse_call, quoted
 
 _SPACES = {"0": "private", "1": "global", "2": "constant", "3": "local", "4": "generic"}
@@ -166,7 +167,7 @@ def _rfc(operation: _Operation) -> Call:
     elif row.kind == "scale":
         arguments[1] = _as_integer(arguments[1])
     word = _RFC.get(row.instruction)
-    name = spelled(f"CooperativeMatrix{word}" if word else row.instruction)
+    name = mangle_instruction(f"CooperativeMatrix{word}" if word else row.instruction)
     if not operation.has_own_name:
         name = call.name
     return Call("call", call.type, f"@{name}", arguments, call.after)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...spirv.module import OP, OPCODES, Instruction, MalformedModule
+from ...spirv.module import OP, OPCODES, Instruction, MalformedModule, numbers
 from ...spirv.refusal import Refused, label
 
-_SPECIALISED = frozenset(OP[f"OpSpecConstant{kind}"] for kind in ("", "True", "False", "Op"))
+_SPECIALISED = frozenset(numbers("OpSpec*", "Constant ConstantTrue ConstantFalse ConstantOp"))
 
 
 def _shift_left(a: int, b: int) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...matrices.lowering import Fill, Instance, Target
 from ...matrices.variants import ComponentType
-from ...spirv.module import OP, Instruction, id_positions
+from ...spirv.module import ENUM, OP, Instruction, id_positions, numbers
 from ...spirv.pool import FUNCTION, Pool
 from ...spirv.refusal import Refused, unsupported
 from .types import Types, holding
@@ -22,13 +22,10 @@ from .types import Types, holding
 if TYPE_CHECKING:
     from .small_floats import Replaced
 
-_LABEL, _VARIABLE, _PHI, _LOAD, _STORE = (OP[f"Op{name}"] for name in ("Label", "Variable", "Phi", "Load", "Store"))
+_LABEL, _VARIABLE, _PHI, _LOAD, _STORE = numbers("Op*", "Label Variable Phi Load Store")
 _COPY, _CHAIN, _POINTER_CHAIN = OP["OpCopyMemory"], OP["OpInBoundsAccessChain"], OP["OpInBoundsPtrAccessChain"]
-_BITCAST, _CALL, _UNDEFINED = OP["OpBitcast"], OP["OpFunctionCall"], OP["OpUndef"]
-_TERMINATORS = frozenset(
-    OP[f"Op{name}"]
-    for name in ("Branch", "BranchConditional", "Switch", "Return", "ReturnValue", "Kill", "Unreachable")
-)
+_CALL, _UNDEFINED = OP["OpFunctionCall"], OP["OpUndef"]
+_TERMINATORS = frozenset(numbers("Op*", "Branch BranchConditional Switch Return ReturnValue Kill Unreachable"))
 _MERGES = frozenset({OP["OpLoopMerge"], OP["OpSelectionMerge"]})
 _LINES = frozenset({OP["OpLine"], OP["OpNoLine"]})
 _HEAD = _LINES | {OP["OpFunction"], OP["OpFunctionParameter"]}
@@ -37,7 +34,7 @@ _BEFORE_CODE = _LINES | {_VARIABLE, _LABEL}
 _ALIASES = frozenset({OP["OpCompositeExtract"], OP["OpCopyObject"]})
 _CHOICES = frozenset({_PHI, OP["OpSelect"], OP["OpCopyObject"]})
 _PASSES = frozenset({_CALL, OP["OpReturnValue"]})
-_INLINE, _DONT_INLINE = 1, 2
+_INLINE, _DONT_INLINE = ENUM["FunctionControl.Inline"], ENUM["FunctionControl.DontInline"]
 
 
 @dataclass(slots=True)

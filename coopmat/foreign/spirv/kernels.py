@@ -7,26 +7,34 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ...graphs import reaching
 from ...ir import KernelInfo, KernelParameter
 from ...matrices.lowering import Target
-from ...spirv.module import OP, Instruction, decode_string
+from ...spirv.module import ENUM, OP, Instruction, decode_string, numbers
 from ...spirv.refusal import Refused, label
 from ...spirv.sections import Section
 from .constants import Constants
 from .types import Types
 
-SUBGROUP_SIZE = 35
-_LOCAL_SIZE, _LOCAL_SIZE_ID = 17, 38
-_BY_VALUE = 2  # of FuncParamAttr
-_FUNC_PARAM_ATTR = 38
+SUBGROUP_SIZE, _LOCAL_SIZE, _LOCAL_SIZE_ID = numbers("ExecutionMode.*", "SubgroupSize LocalSize LocalSizeId")
+_BY_VALUE = (ENUM["Decoration.FuncParamAttr"], ENUM["FunctionParameterAttribute.ByVal"])
 _CALL, _DECORATE = OP["OpFunctionCall"], OP["OpDecorate"]
-_POINTER, _VECTOR, _INT, _FLOAT, _BOOL = (OP[f"OpType{name}"] for name in ("Pointer", "Vector", "Int", "Float", "Bool"))
-_SPACES = {0: "constant", 4: "local", 5: "global", 7: "private", 8: "generic"}
+_POINTER, _VECTOR, _INT, _FLOAT, _BOOL = numbers("OpType*", "Pointer Vector Int Float Bool")
+# storage class -> address space
+SPACES = dict(
+    zip(
+        numbers("StorageClass.*", "UniformConstant Workgroup CrossWorkgroup Function Generic"),
+        ("constant", "local", "global", "private", "generic"),
+        strict=True,
+    )
+)
 _OPENCL_C = {(_INT, 8): "char", (_INT, 16): "short", (_INT, 32): "int", (_INT, 64): "long"}
 _OPENCL_C |= {(_FLOAT, 16): "half", (_FLOAT, 32): "float", (_FLOAT, 64): "double"}
 _UNSIGNED = {f"u{name}": name for name in ("char", "short", "int", "long")}
 _ACCESS = ("read_only", "write_only", "read_write")
-_DIMENSIONS = {0: "image1d", 1: "image2d", 2: "image3d", 5: "image1d_buffer"}
+_DIMENSIONS = dict(
+    zip(numbers("Dim.*", "1D 2D 3D Buffer"), ("image1d", "image2d", "image3d", "image1d_buffer"), strict=True)
+)
 
 
 @dataclass(slots=True)
@@ -102,18 +110,11 @@ def users_of_matrices(functions: Mapping[int, Iterable[Instruction]], types: Typ
 
 def with_callers(callees: Iterable[int], functions: Mapping[int, Iterable[object]]) -> set[int]:
     """Return these functions and their direct and indirect callers; each call is visited once."""
-    callers: dict[int, list[int]] = {}
-    for function, code in functions.items():
-        for item in code:
-            if isinstance(item, Instruction) and item.opcode == _CALL:
-                callers.setdefault(item.operands[0], []).append(function)
-    work = list(callees)
-    closure = set(work)
-    while work:
-        new = set(callers.get(work.pop(), ())) - closure
-        closure |= new
-        work += new
-    return closure
+    calls = {
+        function: [item.operands[0] for item in code if isinstance(item, Instruction) and item.opcode == _CALL]
+        for function, code in functions.items()
+    }
+    return reaching(callees, calls)
 
 
 def _concerns(item: Instruction, types: Types, kinds: Collection[int]) -> bool:
@@ -147,9 +148,7 @@ def describe(
     """
     names = {i.operands[0]: decode_string(i.operands[1:])[0] for i in sections[Section.NAME] if i.name == "OpName"}
     by_value = {
-        i.operands[0]
-        for i in sections[Section.ANNOTATION]
-        if i.opcode == _DECORATE and i.operands[1:] == (_FUNC_PARAM_ATTR, _BY_VALUE)
+        i.operands[0] for i in sections[Section.ANNOTATION] if i.opcode == _DECORATE and i.operands[1:] == _BY_VALUE
     }
     spellings_of = {**_said_types(sections), **spellings}
     infos = []
@@ -200,7 +199,7 @@ def _parameter(types: Types, name: str, kind: int, source_spelling: str | None, 
     item = types.definitions[kind]
     if item.opcode == _POINTER and not by_value:
         spelling = source_spelling or f"{_spelling(types, item.operands[1])}*"
-        space = _SPACES.get(item.operands[0], "global")
+        space = SPACES.get(item.operands[0], "global")
         return KernelParameter(name, spelling, space, _scalar(spelling.rstrip("*")), True, 8)
     if item.name == "OpTypeImage":
         access = _ACCESS[item.operands[7]] if len(item.operands) > 7 and item.operands[7] < 3 else "read_only"

@@ -16,7 +16,7 @@ from ...matrices.lowering import Instance, OperandFunction, Target, instantiate
 from ...spirv.emit import EmitOptions, emit
 from ...spirv.legalize import legalize
 from ...spirv.llvm_text import imported
-from ...spirv.module import OP, Instruction, Module, decode_string, id_positions
+from ...spirv.module import ENUM, OP, Instruction, Module, decode_string, id_positions
 from ...spirv.sections import Section, split
 
 CompileText = Callable[[str], typed.Unit]
@@ -24,7 +24,7 @@ CompileText = Callable[[str], typed.Unit]
 Keep = Callable[[str, Callable[[], bytes]], bytes]
 # The SPIR-V version of the library, and the lowest version of modules that are linked with it.
 SPIRV_VERSION, VERSION_WORD = "1.2", 0x00010200
-_LINKAGE_ATTRIBUTES = 41
+_LINKAGE_ATTRIBUTES = ENUM["Decoration.LinkageAttributes"]
 _HEAD = re.compile(r"^define internal (?=[^\n]*?@\"?([\w.]+)\"?\()", re.MULTILINE)
 
 
@@ -113,7 +113,7 @@ class Library:
 
     def _compile(self, target: Target, instances: list[Instance]) -> bytes:
         source = instantiate(target, instances)
-        options = LowerOptions(target.strategy.name, SPIRV_VERSION, target.sub_group_size)
+        options = LowerOptions(target.strategy.name, SPIRV_VERSION)
         names = sorted(instance.function_name for instance in instances)
         needed = (callee for instance in instances for callee in instance.needs(target))
         # Function operands are defined by the program; they are imported here and linked later.

@@ -9,21 +9,28 @@ from collections.abc import Iterable
 from ...matrices.lowering import Target
 from ...spirv import capabilities
 from ...spirv.checks import write_out_zeros
-from ...spirv.module import MAGIC, OP, Instruction, decode_string, encode_string, id_positions, instruction
+from ...spirv.module import (
+    ENUM,
+    MAGIC,
+    OP,
+    Instruction,
+    decode_string,
+    encode_string,
+    id_positions,
+    instruction,
+    numbers,
+)
 from ...spirv.pool import Pool
 from ...spirv.sections import Section, entry_point
 from .function import LibraryCall
 from .library import VERSION_WORD, Library, LibraryFunction, Part
 from .module_lowering import Prepared
 
-_DECORATE, _CAPABILITY, _EXTENSION, _IMPORT = (
-    OP[f"Op{name}"] for name in ("Decorate", "Capability", "Extension", "ExtInstImport")
-)
-_BUILT_IN, _ALIGNMENT = 11, 44
-_WORKGROUP = 4
+_DECORATE, _CAPABILITY, _EXTENSION, _IMPORT = numbers("Op*", "Decorate Capability Extension ExtInstImport")
+_BUILT_IN, _ALIGNMENT = ENUM["Decoration.BuiltIn"], ENUM["Decoration.Alignment"]
+_WORKGROUP, _INPUT = ENUM["StorageClass.Workgroup"], ENUM["StorageClass.Input"]
 _INTERFACE_OF_ALL = 0x00010400
-_INPUT = 1
-_LINKAGE = 5
+_LINKAGE = ENUM["Capability.Linkage"]
 
 
 def link(prepared: Prepared, library: Library) -> bytes:
@@ -222,7 +229,7 @@ class _Linker:
         return struct.pack(f"{module.byte_order}{len(words)}I", *words)
 
 
-_GROUPS = 18
+_GROUPS = ENUM["Capability.Groups"]
 CONDITIONAL = frozenset({*capabilities.CONDITIONAL, _GROUPS})
 _GROUP_INSTRUCTIONS = frozenset(range(OP["OpGroupAll"], OP["OpGroupSMax"] + 1))
 

@@ -11,8 +11,8 @@ from ...ir import KernelInfo
 from ...matrices.lowering import Instance, Strategy, Target
 from ...matrices.strategies import MAX_WORK_ITEMS
 from ...matrices.variants import ComponentType
-from ...spirv import joint_matrix
-from ...spirv.module import OP, Instruction, Module, decode_string, id_positions
+from ...spirv import joint_matrix, matrix_calls
+from ...spirv.module import ENUM, OP, Instruction, Module, decode_string, id_positions, numbers
 from ...spirv.pool import Pool
 from ...spirv.refusal import Refused, unsupported
 from ...spirv.sections import Section, entry_point, split
@@ -23,19 +23,23 @@ from .tiles import enlarge_tiles, read_tiles
 from .types import MATRIX, Types
 
 _LABEL, _EXECUTION_MODE = OP["OpLabel"], OP["OpExecutionMode"]
-_SUBGROUP_DISPATCH, _LINKAGE_ATTRIBUTES, _BUILT_IN = 58, 41, 11
-_SPEC_ID = 1
-_GROUPS, _GROUP_UNIFORM_ARITHMETIC = 18, 6400
-# The decorations of saturated conversions to integers and to 8-bit floating-point types.
-_ROUNDING_MODE, _SATURATED = 39, (28, 4216)
-_PHYSICAL64, _OPENCL = 2, 2
-_TRANSPOSE = 5440
-# The capabilities for matrices; changes of use, reductions, functions and coordinates of components; small floats.
-_MATRIX_CAPABILITIES = frozenset({6022, 5429, 5430, 5432, 5438, *joint_matrix.CAPABILITIES, *small_floats.CAPABILITIES})
+_LINKAGE_ATTRIBUTES, _BUILT_IN, _SPEC_ID = numbers("Decoration.*", "LinkageAttributes BuiltIn SpecId")
+_SUBGROUP_DISPATCH = ENUM["Capability.SubgroupDispatch"]
+_OF_GROUPS_ONLY = frozenset(numbers("Capability.*", "Groups GroupUniformArithmeticKHR"))
+_MEMORY_MODEL = (ENUM["AddressingModel.Physical64"], ENUM["MemoryModel.OpenCL"])
+_CONVERSION_MODES = frozenset({matrix_calls.ROUNDING_MODE, *matrix_calls.SATURATED})
+_MATRIX_CAPABILITIES = frozenset(
+    {
+        ENUM["Capability.CooperativeMatrixKHR"],
+        *matrix_calls.CAPABILITIES,
+        *joint_matrix.CAPABILITIES,
+        *small_floats.CAPABILITIES,
+    }
+)
 _MATRIX_EXTENSIONS = frozenset(
     {
         "SPV_KHR_cooperative_matrix",
-        "SPV_EXT_cooperative_matrix_maintenance1",
+        matrix_calls.MAINTENANCE,
         joint_matrix.EXTENSION,
         *small_floats.EXTENSIONS,
     }
@@ -110,7 +114,7 @@ class ModuleLowering:
         # Ids that only instructions with a lowering may refer to.
         self.hidden = self.constants | self.subgroup_variables.keys()
         self.conversions = self._conversions()
-        self.transposed = self._decorated(_TRANSPOSE)
+        self.transposed = self._decorated(matrix_calls.TRANSPOSE)
         # function that is an operand -> its name in the library
         self._operands: dict[int, str] = {}
         self.functions_of_maps: list[Code] = []
@@ -180,8 +184,8 @@ class ModuleLowering:
             notes.append(("spirv-specialisation", message, ""))
         for kernel in self.kernels:
             if self.strategy.has_one_work_item and kernel.uses_matrices and kernel.required_size not in (None, 1):
-                message = f"kernel '{kernel.name}' asks for subgroups of {kernel.required_size}, and --matrices one"
-                notes.append(("sub-group-size", f"{message} makes them of one work-item", kernel.name))
+                message = self.strategy.about_other_size(kernel.name, kernel.required_size, 1)
+                notes.append(("sub-group-size", message, kernel.name))
             if kernel.local_size is None and kernel.most_staged is not None and kernel.most_staged < MAX_WORK_ITEMS:
                 message = f"kernel '{kernel.name}' has local memory for work-groups of {kernel.most_staged} work-items"
                 notes.append(("sub-group-size", f"{message}; reqd_work_group_size makes room for more", kernel.name))
@@ -300,8 +304,8 @@ class ModuleLowering:
         size = kernel.required_size if kernel is not None else None
         is_settled = self.strategy.has_one_work_item or not size or self.size_option in (None, size)
         if kernel is not None and kernel.uses_matrices and not is_settled:
-            message = f"kernel '{kernel.name}' asks for subgroups of {size}, and --sub-group-size for"
-            raise Refused("spirv-not-supported", f"{message} {self.size_option}")
+            message = self.strategy.about_other_size(kernel.name, size, self.size_option)
+            raise Refused("spirv-not-supported", message)
         return self.strategy.target(size or self.size_option, kernel.work_items if kernel is not None else None)
 
     # --- global definitions ----------------------------------------------------------------------
@@ -326,12 +330,12 @@ class ModuleLowering:
         """Return id -> (rounding mode, whether saturated), for the results of conversions with such decorations."""
         conversions: dict[int, tuple[int | None, bool]] = {}
         for item in self.sections[Section.ANNOTATION]:
-            if item.opcode == OP["OpDecorate"] and item.operands[1] in (_ROUNDING_MODE, *_SATURATED):
+            if item.opcode == OP["OpDecorate"] and item.operands[1] in _CONVERSION_MODES:
                 mode, saturates = conversions.get(item.operands[0], (None, False))
-                if item.operands[1] in _SATURATED:
-                    saturates = True
-                else:
+                if item.operands[1] == matrix_calls.ROUNDING_MODE:
                     mode = item.operands[2]
+                else:
+                    saturates = True
                 conversions[item.operands[0]] = (mode, saturates)
         return conversions
 
@@ -357,7 +361,7 @@ class ModuleLowering:
             if not any(
                 isinstance(item, Instruction) and item.opcode in _OF_GROUPS for code in lowered for item in code
             ):
-                capabilities |= {_GROUPS, _GROUP_UNIFORM_ARITHMETIC}
+                capabilities |= _OF_GROUPS_ONLY
                 extensions.add("SPV_KHR_uniform_group_instructions")
         sections[Section.CAPABILITY] = [i for i in sections[Section.CAPABILITY] if i.operands[0] not in capabilities]
         sections[Section.EXTENSION] = [
@@ -439,5 +443,5 @@ def check_memory_model(module: Module) -> None:
     model = next((item for item in module.instructions if item.opcode == OP["OpMemoryModel"]), None)
     if model is None:
         raise Refused("spirv-invalid", "the module has no memory model")
-    if model.operands != (_PHYSICAL64, _OPENCL):
+    if model.operands != _MEMORY_MODEL:
         raise Refused("spirv-not-supported", "only modules of the memory model Physical64 OpenCL are lowered")

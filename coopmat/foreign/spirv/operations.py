@@ -12,14 +12,13 @@ from ...matrices.instances import CAST, Conversion
 from ...matrices.maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
 from ...matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands
 from ...spirv import joint_matrix
-from ...spirv.module import OP, Instruction
+from ...spirv.module import ENUM, OP, Instruction
 from ...spirv.refusal import Refused, label, unsupported
 from . import maps, small_floats, values
 from .function import Change, FunctionLowering
+from .kernels import SPACES
 
-# storage class -> address space
-_SPACES = {0: "constant", 4: "local", 5: "global", 7: "private", 8: "generic"}
-_VOLATILE = 1
+_VOLATILE = ENUM["MemoryAccess.Volatile"]
 _ROUNDING = ("rte", "rtz", "rtp", "rtn")
 _OPERAND_BITS = 31
 _OPERATORS = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
@@ -63,11 +62,11 @@ def _place(
     number, space = f.types.constants.value(layout), f.types.storage_class(pointer)
     if number not in list(Layout):
         raise unsupported(item, f"the layout {number} is not supported")
-    if space not in _SPACES:
+    if space not in SPACES:
         raise unsupported(item, f"memory of storage class {space} is not supported")
     volatile = len(rest) > 1 and bool(rest[1] & _VOLATILE)
     stride = _stride(f, item, matrix, f.types.pointee(pointer), rest[0]) if rest else f.pool.number(0, 64)
-    return (_SPACES[space], Layout(number), volatile), stride, pointer
+    return (SPACES[space], Layout(number), volatile), stride, pointer
 
 
 def _stride(f: FunctionLowering, item: Instruction, matrix: MatrixType, pointee: int, stride: int) -> int:

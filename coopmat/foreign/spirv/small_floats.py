@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ...matrices.small_float_functions import SmallFloatFunction
 from ...matrices.spelling import FLOAT, INEXACT_IN_FLOAT, from_float
 from ...matrices.variants import COMPONENT_TYPES, SMALL_FLOATS, ComponentType
-from ...spirv.module import OP, Instruction, Module, id_positions
+from ...spirv.module import ENUM, OP, Instruction, Module, id_positions, numbers
 from ...spirv.refusal import unsupported
 from ...spirv.sections import Section
 from .function import FunctionLowering
@@ -22,11 +22,9 @@ _ENCODINGS: dict[tuple[int, ...], ComponentType] = {
     (row.bits, row.encoding.number): row for row in SMALL_FLOATS if row.encoding is not None
 }
 _SPELLINGS = [row.encoding for row in SMALL_FLOATS if row.encoding is not None]
-CAPABILITIES = frozenset(number for encoding in _SPELLINGS for _, number in encoding.capabilities)
+CAPABILITIES = frozenset(ENUM[f"Capability.{name}"] for encoding in _SPELLINGS for name in encoding.capabilities)
 EXTENSIONS = frozenset(encoding.extension for encoding in _SPELLINGS)
-# bits of an integer type -> its capability
-_INTEGERS = {8: 39, 16: 22}
-_FLOAT, _INT, _VECTOR, _POINTER = (OP[f"OpType{name}"] for name in ("Float", "Int", "Vector", "Pointer"))
+_FLOAT, _INT, _VECTOR, _POINTER = numbers("OpType*", "Float Int Vector Pointer")
 _MERGED = frozenset({_VECTOR, _POINTER, OP["OpTypeFunction"]})
 _BITCAST, _COPY = OP["OpBitcast"], OP["OpCopyObject"]
 _NAMES_TYPES = (Section.NAME, Section.ANNOTATION)
@@ -94,7 +92,7 @@ def replace(
     for section in _NAMES_TYPES:
         sections[section][:] = [i for i in sections[section] if i.operands[0] not in undefined]
     for bits in dict.fromkeys(component.bits for component in types.values()):
-        capability = Instruction(OP["OpCapability"], (_INTEGERS[bits],))
+        capability = Instruction(OP["OpCapability"], (ENUM[f"Capability.Int{bits}"],))
         if capability not in sections[Section.CAPABILITY]:
             sections[Section.CAPABILITY].append(capability)
     return replaced

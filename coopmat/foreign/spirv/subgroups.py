@@ -10,27 +10,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...matrices.lowering import Instance, substitute_builtin
-from ...matrices.variants import COMPONENT_TYPES, ComponentType
-from ...spirv.module import OP, Instruction
+from ...matrices.variants import COMPONENT_TYPES, SCOPE_SUBGROUP, SCOPE_WORKGROUP, ComponentType
+from ...spirv.module import ENUM, OP, Instruction, numbers
 from ...spirv.refusal import unsupported
 from .function import Change, FunctionLowering
 
-_SUBGROUP, _WORKGROUP = 3, 2  # scopes
-_BOOL, _INT, _FLOAT, _VECTOR = (OP[f"OpType{name}"] for name in ("Bool", "Int", "Float", "Vector"))
+_BOOL, _INT, _FLOAT, _VECTOR = numbers("OpType*", "Bool Int Float Vector")
 _S32 = COMPONENT_TYPES["s32"]
 
 BUILT_INS: Mapping[int, str] = {
-    36: "get_sub_group_size",
-    37: "get_max_sub_group_size",
-    38: "get_num_sub_groups",
-    39: "get_enqueued_num_sub_groups",
-    40: "get_sub_group_id",
-    41: "get_sub_group_local_id",
-    **dict(zip(range(4416, 4421), (f"get_sub_group_{n}_mask" for n in ("eq", "ge", "gt", "le", "lt")), strict=True)),
+    ENUM[f"BuiltIn.{name}"]: builtin
+    for name, builtin in {
+        "SubgroupSize": "get_sub_group_size",
+        "SubgroupMaxSize": "get_max_sub_group_size",
+        "NumSubgroups": "get_num_sub_groups",
+        "NumEnqueuedSubgroups": "get_enqueued_num_sub_groups",
+        "SubgroupId": "get_sub_group_id",
+        "SubgroupLocalInvocationId": "get_sub_group_local_id",
+        **{f"Subgroup{n}Mask": f"get_sub_group_{n.lower()}_mask" for n in ("Eq", "Ge", "Gt", "Le", "Lt")},
+    }.items()
 }
 # The execution modes, capabilities and extensions that are about the device's subgroups.
-EXECUTION_MODES = frozenset({35, 36, 37})
-CAPABILITIES = frozenset({58, *range(61, 69), 4423, 4431, 5568, 5569, 5570, 6026})
+EXECUTION_MODES = frozenset(numbers("ExecutionMode.*", "SubgroupSize SubgroupsPerWorkgroup SubgroupsPerWorkgroupId"))
+CAPABILITIES = frozenset(
+    numbers(
+        "Capability.*",
+        "SubgroupDispatch SubgroupBallotKHR SubgroupVoteKHR SubgroupShuffleINTEL SubgroupBufferBlockIOINTEL "
+        "SubgroupImageBlockIOINTEL GroupNonUniform GroupNonUniformVote GroupNonUniformArithmetic GroupNonUniformBallot "
+        "GroupNonUniformShuffle GroupNonUniformShuffleRelative GroupNonUniformClustered GroupNonUniformQuad "
+        "GroupNonUniformRotateKHR",
+    )
+)
 EXTENSIONS = frozenset(
     {"SPV_INTEL_subgroups", "SPV_KHR_shader_ballot", "SPV_KHR_subgroup_vote", "SPV_KHR_subgroup_rotate"}
 )
@@ -110,7 +120,7 @@ ROWS: Mapping[str, Row] = {
 
 
 def _of_subgroup(f: FunctionLowering, item: Instruction) -> bool:
-    return f.types.constants.value(item.operands[0]) == _SUBGROUP
+    return f.types.constants.value(item.operands[0]) == SCOPE_SUBGROUP
 
 
 def collective(f: FunctionLowering, item: Instruction) -> bool:
@@ -143,14 +153,14 @@ def rotate(f: FunctionLowering, item: Instruction) -> bool:
 def barrier(f: FunctionLowering, item: Instruction) -> bool:
     """Lower a subgroup barrier: to a memory barrier for subgroups of one work-item, else to a work-group barrier."""
     execution, memory, semantics = item.operands
-    if f.types.constants.value(execution) != _SUBGROUP:
+    if f.types.constants.value(execution) != SCOPE_SUBGROUP:
         return False
     f.module.touched = True
     if f.strategy.has_one_work_item:
         f.out.append(Instruction(OP["OpMemoryBarrier"], (memory, semantics)))
     else:
-        group = f.pool.number(_WORKGROUP)
-        memory = group if f.types.constants.value(memory) == _SUBGROUP else memory
+        group = f.pool.number(SCOPE_WORKGROUP)
+        memory = group if f.types.constants.value(memory) == SCOPE_SUBGROUP else memory
         f.out.append(Instruction(item.opcode, (group, memory, semantics)))
     return True
 
@@ -158,7 +168,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
 def memory_barrier(f: FunctionLowering, item: Instruction) -> bool:
     if f.strategy.has_one_work_item or not _of_subgroup(f, item):
         return False
-    f.out.append(Instruction(item.opcode, (f.pool.number(_WORKGROUP), item.operands[1])))
+    f.out.append(Instruction(item.opcode, (f.pool.number(SCOPE_WORKGROUP), item.operands[1])))
     return True
 
 

@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ...spirv.module import OP, Instruction, decode_string, encode_string, id_positions
+from ...spirv.module import ENUM, OP, Instruction, decode_string, encode_string, id_positions, numbers
 from ...spirv.pool import Pool
 from ...spirv.refusal import Refused
 from ...spirv.sections import Section
 from .kernels import Kernel, with_callers
 
-_VARIABLE, _POINTER, _ARRAY, _CONSTANT = (OP[f"Op{n}"] for n in ("Variable", "TypePointer", "TypeArray", "Constant"))
+_VARIABLE, _POINTER, _ARRAY, _CONSTANT = numbers("Op*", "Variable TypePointer TypeArray Constant")
 _LABEL, _BITCAST = OP["OpLabel"], OP["OpBitcast"]
 _BEFORE_CODE = frozenset({_VARIABLE, OP["OpLine"], OP["OpNoLine"]})
-_WORKGROUP = 4  # the storage class
+_WORKGROUP = ENUM["StorageClass.Workgroup"]
 # The number in a variable's name is the number of subgroups for which there are tiles.
 _NAME = re.compile(r"coop_mat_tiles\.([1-9]\d{0,5})\.")
 # More components than any device's local memory holds.

@@ -16,13 +16,13 @@ from ...matrices.variants import (
     Use,
 )
 from ...spirv import checks
-from ...spirv.module import OP, Instruction
+from ...spirv.module import OP, Instruction, numbers
 from ...spirv.pool import Pool
 from ...spirv.refusal import Refused, label, unsupported
 from .constants import Constants
 
 MATRIX = OP["OpTypeCooperativeMatrixKHR"]
-_ARRAY, _STRUCT, _POINTER, _VECTOR = (OP[f"OpType{name}"] for name in ("Array", "Struct", "Pointer", "Vector"))
+_ARRAY, _STRUCT, _POINTER, _VECTOR = numbers("OpType*", "Array Struct Pointer Vector")
 _INT, _FLOAT = OP["OpTypeInt"], OP["OpTypeFloat"]
 # The most components of a matrix: one work-item may have to hold all of them.
 _MOST_COMPONENTS = 2**24

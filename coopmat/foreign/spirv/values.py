@@ -5,7 +5,7 @@ Each function of CHANGES lowers an instruction and returns True, or returns Fals
 
 from __future__ import annotations
 
-from ...spirv.module import OP, Instruction
+from ...spirv.module import OP, Instruction, numbers
 from ...spirv.pool import FUNCTION
 from ...spirv.refusal import Refused, label, unsupported
 from .function import Change, FunctionLowering
@@ -192,7 +192,7 @@ _POINTER_CHAINS = frozenset({OP["OpPtrAccessChain"], OP["OpInBoundsPtrAccessChai
 
 
 # Instructions whose pointee type has no meaning: front ends with opaque pointers choose any type.
-_FROM_ANYWHERE = frozenset(OP[f"Op{name}"] for name in ("Phi", "Select", "FunctionCall", "FunctionParameter", "Load"))
+_FROM_ANYWHERE = frozenset(numbers("Op*", "Phi Select FunctionCall FunctionParameter Load"))
 
 
 def view(f: FunctionLowering, item: Instruction) -> bool:

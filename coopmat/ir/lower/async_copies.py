@@ -13,6 +13,7 @@ from llvmlite import ir
 
 from ...frontend.typed import BuiltinCall
 from ...frontend.types import EVENT, INT, UCHAR, UINT, AddressSpace, PointerType, Qualifiers
+from ...matrices.placeholders import ASYNC_COPY
 from ..type_map import I8, I32, I64, OPAQUE_TYPES, POINTERS, VOID_TYPE
 from . import address_spaces
 from .builtin_calls import BuiltinContext, Lowering, mangle
@@ -33,7 +34,7 @@ def _group_copy(
     """Emit a copy of `count` elements, which are `stride` elements apart in global memory."""
     element = ir.Constant(ctx.types.of(target[0].pointee), None)
     arguments = [ir.Constant(I32, WORKGROUP), target[1], source[1], count, stride, event, element]
-    return ctx.call("__cm_async_copy_" + mangle("", [target[0], source[0]]), _EVENT, arguments, _ATTRIBUTES)
+    return ctx.call(ASYNC_COPY + mangle("", [target[0], source[0]]), _EVENT, arguments, _ATTRIBUTES)
 
 
 def _copy(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value]) -> ir.Value:

@@ -10,7 +10,7 @@ from llvmlite.ir.values import ArgumentAttributes
 
 from ...diagnostics import Span
 from ...frontend import typed
-from ...frontend.types import AddressSpace, Type
+from ...frontend.types import AddressSpace
 from ...matrix_types import Overlaps
 from .. import LowerOptions
 from ..module import Builder, ModuleBuilder, variable
@@ -127,15 +127,6 @@ class FunctionContext:
             call.arg_attributes[index] = attributes
 
     # --- calls -----------------------------------------------------------------------------------
-
-    def llvm_type(self, t: Type) -> ir.Type:
-        return self.types.of(t)
-
-    def declare_function(
-        self, name: str, result: ir.Type, parameters: Sequence[ir.Type], attributes: Sequence[str]
-    ) -> ir.Function:
-        """Return the external function `name`, declared once per module."""
-        return self.module.declare(name, result, parameters, attributes)
 
     def call(
         self,

@@ -30,6 +30,7 @@ from ...frontend.types import (
     size_of,
 )
 from ...matrices.instances import Conversion
+from ...matrices.placeholders import MatrixCall, mangle_instruction
 from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined
 from .context import FunctionContext, space_of
@@ -72,11 +73,6 @@ def component_code(component: ScalarType) -> str:
     return component.mangling
 
 
-def _name(instruction: str, *tags: str) -> str:
-    spelled = f"__spirv_{instruction}"
-    return f"_Z{len(spelled)}{spelled}" + "".join(f"_{t}" for t in tags)
-
-
 def _pointer_code(pointer: ir.Value, matrix: CoopMatrixType) -> str:
     # The stride is in pointees. For bfloat16, use an integer pointee: the backend takes its mangling for a byte.
     held = held_as(matrix.component)
@@ -105,7 +101,7 @@ def _cast(ctx: FunctionContext, component: ScalarType, value: ir.Value, *, to_bi
     if spelled is None:
         return value
     target = ctx.types.of(component) if to_bits else spelled
-    return ctx.call(_name("Bitcast", component_code(component), "ft"[to_bits]), target, [value])
+    return ctx.call(mangle_instruction("Bitcast", component_code(component), "ft"[to_bits]), target, [value])
 
 
 def _vendor(matrix: CoopMatrixType) -> str:
@@ -150,7 +146,7 @@ def _matrix(t: Type) -> CoopMatrixType:
 def _load(ctx: FunctionContext, e: typed.MatrixLoad) -> Operand:
     matrix = _matrix(e.type)
     pointer = _pointer(ctx, e)
-    name = _name("CooperativeMatrixLoadKHR") + f"{_pointer_code(pointer, matrix)}il{_vendor(matrix)}"
+    name = mangle_instruction("CooperativeMatrixLoadKHR") + f"{_pointer_code(pointer, matrix)}il{_vendor(matrix)}"
     arguments = [pointer, ir.Constant(I32, e.layout), ctx.rvalue(e.stride)]
     return _access(ctx, name, ctx.types.of(matrix), arguments, e)
 
@@ -158,7 +154,7 @@ def _load(ctx: FunctionContext, e: typed.MatrixLoad) -> Operand:
 def _store(ctx: FunctionContext, e: typed.MatrixStore) -> None:
     matrix = _matrix(e.matrix.type)
     pointer, stride = _pointer(ctx, e), ctx.rvalue(e.stride)
-    name = _name("CooperativeMatrixStoreKHR") + f"{_pointer_code(pointer, matrix)}{_vendor(matrix)}il"
+    name = mangle_instruction("CooperativeMatrixStoreKHR") + f"{_pointer_code(pointer, matrix)}{_vendor(matrix)}il"
     arguments = [pointer, ctx.operand(e.matrix), ir.Constant(I32, e.layout), stride]
     _access(ctx, name, VOID_TYPE, arguments, e)
 
@@ -197,13 +193,13 @@ def _fill(ctx: FunctionContext, e: typed.MatrixFill) -> ir.Value:
 def fill(ctx: FunctionContext, matrix: CoopMatrixType, value: ir.Value) -> ir.Value:
     """Return a matrix whose every component is `value`."""
     component = _cast(ctx, matrix.component, value)
-    return ctx.call(_name("CompositeConstruct", tag(matrix)), ctx.types.of(matrix), [component])
+    return ctx.call(mangle_instruction("CompositeConstruct", tag(matrix)), ctx.types.of(matrix), [component])
 
 
 def _length(ctx: FunctionContext, e: typed.MatrixLength) -> ir.Value:
     # SPIR-V's instruction takes a type operand, which the backend derives from a value operand.
     operand = undefined(ctx.types.of(e.matrix))
-    return ctx.call(_name("CooperativeMatrixLengthKHR", tag(e.matrix)), I32, [operand])
+    return ctx.call(mangle_instruction("CooperativeMatrixLengthKHR", tag(e.matrix)), I32, [operand])
 
 
 def _binary(ctx: FunctionContext, e: typed.MatrixBinary, left: ir.Value) -> ir.Value:
@@ -235,14 +231,14 @@ def _component_wise(
     Rounding the float result again gives the correctly rounded small float.
     """
     if not matrix.component.is_bits:
-        return ctx.call(_name(instruction, tag(matrix)), ctx.types.of(matrix), operands)
+        return ctx.call(mangle_instruction(instruction, tag(matrix)), ctx.types.of(matrix), operands)
     wide = replace(matrix, component=FLOAT)
     floats = [_convert_floats(ctx, matrix, wide, value) for value in operands]
     return _convert_floats(ctx, wide, matrix, _component_wise(ctx, wide, instruction, floats))
 
 
 def _convert_floats(ctx: FunctionContext, source: CoopMatrixType, target: CoopMatrixType, value: ir.Value) -> ir.Value:
-    return ctx.call(_name("FConvert", tag(source), tag(target)), ctx.types.of(target), [value])
+    return ctx.call(mangle_instruction("FConvert", tag(source), tag(target)), ctx.types.of(target), [value])
 
 
 def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> ir.Value:
@@ -261,7 +257,7 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
     if source.component != target.component and _by_float(source.component, target.component):
         wide = replace(source, component=FLOAT)
         name = _CONVERT[_class(source.component)][0]
-        value, source = ctx.call(_name(name, tag(source), tag(wide)), ctx.types.of(wide), [value]), wide
+        value, source = ctx.call(mangle_instruction(name, tag(source), tag(wide)), ctx.types.of(wide), [value]), wide
     if ctx.types.of(replace(source, use=target.use)) == ctx.types.of(target):
         return _with_use(ctx, source, target.use, value)
     return _convert_components(ctx, source, target, e.how, value)
@@ -275,8 +271,9 @@ def _with_use(
         return value
     rows, columns = (matrix.columns, matrix.rows) if transposed else (matrix.rows, matrix.columns)
     result = replace(matrix, rows=rows, columns=columns, use=use)
-    words = ["CooperativeMatrixConvertUseEXT", "transposed" if transposed else "use", tag(matrix), tag(result)]
-    return ctx.call("__cm_convert_" + "_".join(words), ctx.types.of(result), [value])
+    change, tags = "transposed" if transposed else "use", f"{tag(matrix)}_{tag(result)}"
+    call = MatrixCall("convert", instruction="CooperativeMatrixConvertUseEXT", change=change, tags=tags)
+    return ctx.call(call.write(), ctx.types.of(result), [value])
 
 
 def _convert_components(
@@ -285,16 +282,17 @@ def _convert_components(
     """Convert the components by one instruction, which may change the use, too."""
     old, new, typ = source.component, target.component, ctx.types.of(target)
     instruction = _CONVERT[_class(old)][_class(new)]
-    tags = (tag(source), tag(target))
+    tags = f"{tag(source)}_{tag(target)}"
     integers = not old.is_float and not new.is_float
     # Between integers, only saturation changes a value; a wider target type needs none.
     saturate = how.saturate and COMPONENTS[new.name].saturates and not (integers and new.bits > old.bits)
     rounding = "" if integers else how.rounding
-    words = [*(["sat"] if saturate else []), *([rounding] if rounding else [])]
-    words += ["use"] if source.use is not target.use else []
-    if not words:
-        return ctx.call(_name(instruction, *tags), typ, [value])
-    return ctx.call("__cm_convert_" + "_".join([instruction, *words, *tags]), typ, [value])
+    mode = "_".join(filter(None, ("sat" if saturate else "", rounding)))
+    change = "use" if source.use is not target.use else ""
+    if not mode and not change:
+        return ctx.call(mangle_instruction(instruction, tags), typ, [value])
+    call = MatrixCall("convert", instruction=instruction, mode=mode, change=change, tags=tags)
+    return ctx.call(call.write(), typ, [value])
 
 
 def _by_float(source: ScalarType, target: ScalarType) -> bool:
@@ -311,12 +309,12 @@ def _coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:
     _require_maintenance(ctx, "coordinates of components", e.span)
     index = ctx.rvalue(e.index)
     any_value = fill(ctx, e.matrix, ir.Constant(ctx.types.of(e.matrix.component), 0))
-    return ctx.call(f"__cm_coordinates_{tag(e.matrix)}", ir.VectorType(I32, 2), [any_value, index])
+    return ctx.call(MatrixCall("coordinates", tags=tag(e.matrix)).write(), ir.VectorType(I32, 2), [any_value, index])
 
 
 def _multiply_add(ctx: FunctionContext, e: typed.MatrixMulAdd) -> ir.Value:
     operands = [ctx.operand(m) for m in (e.a, e.b, e.c)]
-    name = _name("CooperativeMatrixMulAddKHR", *(tag(_matrix(m.type)) for m in (e.a, e.b, e.c)))
+    name = mangle_instruction("CooperativeMatrixMulAddKHR", *(tag(_matrix(m.type)) for m in (e.a, e.b, e.c)))
     return ctx.call(name, ctx.types.of(e.type), [*operands, ir.Constant(I32, e.operands)])
 
 
@@ -325,27 +323,27 @@ def _map(ctx: FunctionContext, e: typed.MatrixMap) -> ir.Value:
     operands = [ctx.operand(m) for m in e.operands]
     arguments = [ctx.argument(argument) for argument in e.arguments]
     matrix, function = _matrix(e.type), ctx.program.callee(e.function)
-    name = f"__cm_map_{len(operands)}_{tag(matrix)}_{function.name}"
-    return ctx.call(name, ctx.types.of(matrix), [*operands, *arguments])
+    call = MatrixCall("map", str(len(operands)), tags=tag(matrix), function=function.name)
+    return ctx.call(call.write(), ctx.types.of(matrix), [*operands, *arguments])
 
 
 def _reduce(ctx: FunctionContext, e: typed.MatrixReduce) -> ir.Value:
     _require_maintenance(ctx, "reductions", e.span)
     source, result, function = _matrix(e.operand.type), _matrix(e.type), ctx.program.callee(e.function)
-    name = f"__cm_reduce_{e.how}_{tag(source)}_{tag(result)}_{function.name}"
-    return ctx.call(name, ctx.types.of(result), [ctx.operand(e.operand)])
+    call = MatrixCall("reduce", str(e.how), tags=f"{tag(source)}_{tag(result)}", function=function.name)
+    return ctx.call(call.write(), ctx.types.of(result), [ctx.operand(e.operand)])
 
 
 def get(ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value) -> ir.Value:
     """Return the component `index` of this work-item's part of a matrix variable."""
     component = _spelled(matrix.component) or ctx.types.of(matrix.component)
-    value = ctx.call(f"__cm_get_{tag(matrix)}", component, [variable, index])
+    value = ctx.call(MatrixCall("get", tags=tag(matrix)).write(), component, [variable, index])
     return _cast(ctx, matrix.component, value, to_bits=True)
 
 
 def set(ctx: FunctionContext, matrix: CoopMatrixType, variable: ir.Value, index: ir.Value, value: ir.Value) -> None:
     component = _cast(ctx, matrix.component, value)
-    ctx.call(f"__cm_set_{tag(matrix)}", VOID_TYPE, [variable, index, component])
+    ctx.call(MatrixCall("set", tags=tag(matrix)).write(), VOID_TYPE, [variable, index, component])
 
 
 def _require_maintenance(ctx: FunctionContext, what: str, span: Span) -> None:

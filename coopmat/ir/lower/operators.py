@@ -23,6 +23,7 @@ from ...frontend.types import (
     is_float,
     size_of,
 )
+from ...matrices.placeholders import NULL_EVENT
 from ..type_map import I1, I8, I64
 from .context import FunctionContext
 
@@ -38,7 +39,7 @@ _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "
 def zero(ctx: FunctionContext, t: Type) -> ir.Value:
     if t == EVENT:
         # The backend does not support constant events; `spirv.legalize` replaces this call by a null constant.
-        return ctx.call("__cm_null_event", ctx.types.of(t), [], ("nounwind", "readnone"))
+        return ctx.call(NULL_EVENT, ctx.types.of(t), [], ("nounwind", "readnone"))
     return ir.Constant(ctx.types.of(t), None)
 
 

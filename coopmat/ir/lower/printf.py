@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from ...frontend.typed import BuiltinCall
+from ...matrices.placeholders import PRINTF
 from ..type_map import I32
 from .builtin_calls import BuiltinContext, Lowering
 
@@ -16,7 +17,7 @@ def _printf(ctx: BuiltinContext, call: BuiltinCall, arguments: Sequence[ir.Value
     # The backend looks up the format's type in the wrong function, and may crash. Therefore emit a placeholder, with a
     # name for each list of types, that `spirv.legalize` replaces by the instruction.
     types = "_".join(re.sub(r"\W+", "", str(argument.type)) for argument in arguments)
-    return ctx.call(f"__cm_printf_{types}", I32, arguments, ("nounwind",))
+    return ctx.call(PRINTF + types, I32, arguments, ("nounwind",))
 
 
 LOWERINGS: dict[str, Lowering] = {"printf": _printf}

@@ -89,7 +89,7 @@ class Program:
             passes = "none" if self.options.opt_disable else "sroa"
         extensions = tuple(sorted(self.module.extensions))
         imports = frozenset(self.module.imports)
-        return LoweredModule(self.module.finish(), infos, passes, extensions, (), shared(self.unit), imports)
+        return LoweredModule(self.module.finish(), infos, passes, extensions, shared(self.unit), imports)
 
     # --- functions -------------------------------------------------------------------------------
 

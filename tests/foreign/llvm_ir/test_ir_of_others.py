@@ -43,8 +43,8 @@ def refused(text: str, *options: str) -> coopmat.diagnostics.Diagnostic:
             None,
             "",
         ),
-        (CONVERT, "ConvertFToU", None, "_sat_rtp"),
-        ("_Z30__spirv_ConvertSToF_Rfloat_rtni", "ConvertSToF", None, "_rtn"),
+        (CONVERT, "ConvertFToU", None, "sat_rtp"),
+        ("_Z30__spirv_ConvertSToF_Rfloat_rtni", "ConvertSToF", None, "rtn"),
     ],
 )
 def test_names_with_results(name: str, word: str, pointee: tuple[int, str] | None, mode: str) -> None:

@@ -100,7 +100,7 @@ class Assembly:
         if component.is_integer:
             return self.integer(component.bits)
         if component.encoding is not None:
-            self.capabilities |= {name for name, _ in component.encoding.capabilities[:2]}
+            self.capabilities |= set(component.encoding.capabilities[:2])
             self.extensions.add(component.encoding.extension)
             return self.once(f"OpTypeFloat {component.bits} {component.encoding.name}")
         if component.bits != 32:

@@ -10,7 +10,7 @@ import numpy as np
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.spirv.module import Module
+from coopmat.spirv.module import Module, numbers
 
 from .memory import Buffer
 
@@ -20,7 +20,12 @@ ROUTES = (
     ("lanes", "--sub-group-size", "16"),
     ("scratch", "--sub-group-size", "4"),
 )
-_CAPABILITIES = {6022, 5116, 5118, 5438}
+_CAPABILITIES = set(
+    numbers(
+        "Capability.*",
+        "CooperativeMatrixKHR CooperativeMatrixGetCoordinateEXT BFloat16TypeKHR BFloat16CooperativeMatrixKHR",
+    )
+)
 
 
 @dataclass

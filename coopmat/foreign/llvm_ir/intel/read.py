@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ....matrices.placeholders import mangle_instruction
 from ....matrices.variants import MatrixType
-from ..operations import read_name as read_canonical, spelled, tag, type_text
+from ..operations import read_name as read_canonical, tag, type_text
 from ..text import Argument, Call, Function, Instruction, Malformed, Module, Names, operands, parse_call, quoted
 from . import operands as operation
 from .flow import BINARY, CASTS, RETURNED, Flow, incoming, result_type, splat, typed, without_flags
@@ -141,7 +142,7 @@ class _Reading:
         elif matrix is not None and item.opcode == "shufflevector":
             scalar = splat(self.function, item)
             assert scalar is not None
-            self.operation(item, spelled("CompositeConstruct"), matrix, [scalar], tag(matrix))
+            self.operation(item, mangle_instruction("CompositeConstruct"), matrix, [scalar], tag(matrix))
         elif matrix is not None:
             self.arithmetic(item, matrix)
         return True
@@ -170,7 +171,7 @@ class _Reading:
         if key not in self.fills:
             self.fills[key] = self.fresh("filled")
             item = Instruction(self.fills[key], "", self.source)
-            self.operation(item, spelled("CompositeConstruct"), matrix, [typed(match[1])], tag(matrix))
+            self.operation(item, mangle_instruction("CompositeConstruct"), matrix, [typed(match[1])], tag(matrix))
             self.entry.append(item)
         return self.fills[key]
 
@@ -223,12 +224,12 @@ class _Reading:
             if source is None:
                 raise Malformed("ir-not-supported", f"'{item.opcode}' of a constant matrix", self.source)
             arguments, name = [self.operand(value.type, value.value, source)], CASTS[item.opcode]
-            self.operation(item, spelled(name), matrix, arguments, f"{tag(source)}_{tag(matrix)}")
+            self.operation(item, mangle_instruction(name), matrix, arguments, f"{tag(source)}_{tag(matrix)}")
             return
         value = typed(first)
         values = [value.value, *rest] if item.opcode in BINARY else [value.value]
         arguments = [self.operand(value.type, other, matrix) for other in values]
-        self.operation(item, spelled(BINARY.get(item.opcode, "FNegate")), matrix, arguments, tag(matrix))
+        self.operation(item, mangle_instruction(BINARY.get(item.opcode, "FNegate")), matrix, arguments, tag(matrix))
 
     # --- calls
 
@@ -256,18 +257,20 @@ class _Reading:
             mask = _SIGNED if read.matrices[2].component.is_integer else 0
             result = self.matrix(item.result or "") or read.matrices[3]
             arguments.append(Argument("i32", str(mask)))
-            self.operation(item, spelled("CooperativeMatrixMulAddKHR"), result, arguments)
+            self.operation(item, mangle_instruction("CooperativeMatrixMulAddKHR"), result, arguments)
             return
         assert read.pointer is not None and read.stride is not None
         pointer, stride = Argument(read.pointer.type, read.pointer.value), Argument(read.stride.type, read.stride.value)
         if name.word == "load":
             result = self.matrix(item.result or "") or read.matrices[0]
-            self.operation(item, spelled("CooperativeMatrixLoadKHR"), result, [pointer, layout, stride, *memory])
+            self.operation(
+                item, mangle_instruction("CooperativeMatrixLoadKHR"), result, [pointer, layout, stride, *memory]
+            )
         else:
             stored = call.arguments[0]
             value = self.operand(stored.type, stored.value, read.matrices[0])
             arguments = [pointer, value, layout, stride, *memory]
-            self.operation(item, spelled("CooperativeMatrixStoreKHR"), None, arguments)
+            self.operation(item, mangle_instruction("CooperativeMatrixStoreKHR"), None, arguments)
 
     def canonical(self, item: Instruction, call: Call) -> None:
         """Translate the operands of a canonical operation on Intel's types, for which the dialect has no name."""

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ....matrices.placeholders import TAG, MatrixCall
 from ....matrices.variants import SCOPE_SUBGROUP, SCOPE_WORKGROUP, ComponentType, Layout, MatrixType
-from ..operations import COMPONENTS, LLVM_NAMES, TAG, tag, tagged
+from ..operations import COMPONENTS, LLVM_NAMES, tag, tagged
 from ..text import Malformed
 
 MENTION = '"spirv.MatrixINTEL"'
@@ -84,7 +85,6 @@ _UNIQUE = re.compile(r"\.\d+$")
 _INTRINSIC = re.compile(r"llvm\.experimental\.matrix\.(load|store|mad)(?:\..*)?")
 _FUNCTION = re.compile(r"(?:_Z\d+)?__spirv_Matrix(Load|Store|Mad)INTEL.*")
 _HINT = re.compile(rf"[._]({TAG})$")
-_CONVERSION = re.compile(rf"__cm_(flat|matrix)_({TAG})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,9 @@ class Name:
 def read_name(name: str) -> Name | None:
     """Return the parts of an operation's name; None if it is not an operation of Intel's dialect."""
     name = _UNIQUE.sub("", name)
-    conversion = _CONVERSION.fullmatch(name)
-    if conversion:
-        return Name(conversion[1], tagged(conversion[2]), False)
+    conversion = MatrixCall.read(name)
+    if conversion and conversion.word in ("flat", "matrix"):
+        return Name(conversion.word, tagged(conversion.tags), False)
     intrinsic = _INTRINSIC.fullmatch(name)
     match = intrinsic or _FUNCTION.fullmatch(name)
     if match is None:
@@ -161,4 +161,4 @@ def opaque_type(matrix: MatrixType) -> str:
 
 
 def conversion_name(word: str, matrix: MatrixType) -> str:
-    return f"__cm_{word}_{tag(matrix)}"
+    return MatrixCall(word, tags=tag(matrix)).write()
