@@ -51,10 +51,12 @@ def first_leaf(definitions: dict[int, Instruction], kind: Instruction) -> Instru
 
 
 EXT_INST = OP["OpExtInst"]
-# number of the instruction in OpenCL.std -> index of the pointer operand. First vloadn and vstoren.
+# The numbers of vloadn and vstoren in OpenCL.std.
 _VLOADN, _VSTOREN = 171, 172
+# number of vloadn or vstoren -> index of the pointer operand
 _VECTORS = {_VLOADN: 3, _VSTOREN: 4}
-# Then vload_half, vload_halfn and vloada_halfn; vstore_half, vstore_halfn and vstorea_halfn, each with and without _r.
+# The same for vload_half, vload_halfn and vloada_halfn, and for vstore_half, vstore_halfn and vstorea_halfn, the latter
+# three with and without _r.
 _HALVES = {**dict.fromkeys((173, 174, 179), 3), **dict.fromkeys((175, 176, 177, 178, 180, 181), 4)}
 
 
