@@ -1,4 +1,4 @@
-"""The consumers of native modules: which instructions of the matrix extensions each one supports, one row each.
+"""The consumers of native modules (device compilers): which instructions of the matrix extensions each supports.
 
 The extensions are SPV_KHR_cooperative_matrix and its successors. The passes of `coopmat.foreign.consumers` replace the
 instructions that a consumer does not support.
@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class NativeProfile:
-    """A set of matrix instructions and types that one kind of consumer supports.
+    """A set of matrix instructions and types that one kind of consumer, a device compiler, supports.
 
     arithmetic: arithmetic instructions on whole matrices. Without it, they become loops over the components of a
         work-item.

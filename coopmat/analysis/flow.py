@@ -346,8 +346,8 @@ class _Builder:
     def object(self, e: LValue) -> tuple[int | None, list[Expr]]:
         """Return (number of the watched variable that `e` is a part of, or None; operands that select the part).
 
-        All matrices in a variable, and all components of these, count as one: the analysis does not distinguish which
-        of them a loop accesses.
+        Watched variables are the `variables` of `build`. All matrices in a variable, with all their components, count
+        as one object: the analysis does not know the value of an index, such as a loop's counter.
         """
         matrix = contains_matrix(e.type)
         root: LValue = e

@@ -180,7 +180,7 @@ class Cache:
         return entry
 
     def clear(self) -> None:
-        """Remove all entries, lock files and refused programs. Raises OSError if the directory is not private."""
+        """Remove all entries, lock files and rejected programs. Raises OSError if the directory is not private."""
         if self.directory is not None:
             places.clear(self.directory)
 

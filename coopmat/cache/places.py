@@ -117,7 +117,7 @@ def _mode(path: Path) -> int | None:
 CACHE_SIZE = "COOPMAT_CACHE_SIZE"
 DEFAULT_SIZE = 512 << 20
 ENTRIES, LOCKS, REFUSED = "entries", "locks", "refused"
-# The number of refused programs that are kept, the newest.
+# The number of the newest rejected programs that are kept.
 MOST_REFUSED = 20
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _SIZE = re.compile(r"(\d{1,15})([KMGT]?)(?:i?B)?", re.IGNORECASE)
@@ -245,9 +245,11 @@ class State:
 
     directory: its path.
     fault: why the cache is not used; empty if it is.
-    entries, refused: the number of files with entries, and with refused programs.
-    size, refused_size: the size of these in bytes.
-    limit: the bytes that the entries may take.
+    entries: the number of entries.
+    size: the total size of the entries in bytes.
+    limit: the largest total size of the entries in bytes.
+    refused: the number of programs that a driver rejected, which are kept for inspection (`keep_refused`).
+    refused_size: the total size of the rejected programs in bytes.
     """
 
     directory: str
@@ -275,7 +277,7 @@ def state(directory: Path) -> State:
 
 
 def clear(directory: Path) -> None:
-    """Remove entries, lock files and refused programs. Raises OSError if the directory is not private."""
+    """Remove entries, lock files and rejected programs. Raises OSError if the directory is not private."""
     import shutil
 
     with suppress(FileNotFoundError):

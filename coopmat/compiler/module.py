@@ -129,7 +129,8 @@ class Module(Compilation):
         try:
             if self.options.dialect in dialects.INTEL and self.options.matrices == "native":
                 dialects.check_for_intel(text)
-                # Matrices become values: the dialect would keep the canonical type for variables.
+                # Promote variables with matrices to SSA values: the dialect's rewriting does not change the types of
+                # variables, which would keep the canonical matrix type.
                 text = emit(text, EmitOptions(passes="sroa", want=frozenset({"llvm_ir"}))).llvm_ir or text
             return reprint(dialects.rewrite(text, self.options.dialect))
         except dialects.Malformed as error:
@@ -193,7 +194,8 @@ class Module(Compilation):
 
         if self.options.validate is not None:
             return self.options.validate
-        # A device refuses an invalid lowered module; an invalid native module may be accepted and do anything.
+        # A device may accept an invalid native module, whose behavior is undefined: validate such a module always. It
+        # rejects an invalid lowered module: validate that only if the validator is installed.
         return tools.has_native_matrices(self.result(EMITTED)) or tools.find_tools() is not None
 
 

@@ -18,7 +18,7 @@ from .workers import Pool
 
 
 class Place(Protocol):
-    """A `Place` that runs batches: this machine, or a device of a cluster (`remote.ClusterDevice`)."""
+    """A runner of batches of conformance tests: this machine, or a device of a cluster (`remote.ClusterDevice`)."""
 
     def plan(
         self, settings: Settings, tests: Sequence[str], routes: Sequence[str], variants: Sequence[str]

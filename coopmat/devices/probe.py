@@ -93,7 +93,7 @@ def known(device: DeviceInfo, function: str, argument: str = "") -> Answer | Non
 
 
 def _key(device: DeviceInfo, function: str, argument: str) -> str:
-    """Return the cache key of an answer."""
+    """Return the key under which the answer of `function(argument)` on the device is cached."""
     return key_of(
         {
             "kind": "probe",

@@ -53,13 +53,13 @@ class _Id:
 
 
 class IdGuards:
-    """The rewriting of comparisons of ids that may be compiled wrongly."""
+    """A rewrite of comparisons of work-items' ids, with the ids replaced by opaque values that are equal to them."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with instructions that hide the ids before the comparisons.
+        """Return the function `code` with instructions that compute opaque copies of ids before the comparisons.
 
         The comparisons are changed in place.
         """
@@ -67,7 +67,8 @@ class IdGuards:
         comparisons = [i for i in code if i.opcode in _COMPARISONS and not ids.keys().isdisjoint(i.operands)]
         merged = set(map(id, self._merged(comparisons, ids)))
         identities = set(map(id, comparisons))
-        # For `if (id == k) return;` in a loop over k, the device's vectorizer crashes if only the id is hidden.
+        # Hide loop counters (phis) as well as ids: for `if (id == k) return;` in a loop over k, the device's vectorizer
+        # crashes if only the id is hidden.
         hidden = {*ids, *(item.result or 0 for item in code if item.opcode == _PHI)}
         out: list[Instruction] = []
         for item in code:

@@ -23,15 +23,15 @@ _VOLATILE = ENUM["MemoryAccess.Volatile"]
 
 
 class LoopConditions:
-    """The rewriting of the conditions of branches and selections in loops."""
+    """A rewrite that hides from the compiler that conditions of branches and selections are loop-invariant."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with instructions that change the conditions before their uses.
+        """Return the function `code` with instructions that combine loop-invariant conditions with an opaque zero.
 
-        The branches and selections are changed in place.
+        The values of the conditions remain the same. The branches and selections are changed in place.
         """
         flow = ControlFlow(code)
         identities = set(map(id, self._invariant(code, flow)))

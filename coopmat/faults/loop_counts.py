@@ -17,13 +17,13 @@ _BUILTIN, _LENGTH = OP["OpExtInst"], OP["OpCooperativeMatrixLengthKHR"]
 
 
 class LoopCounts:
-    """The rewriting of bounds of loops over components, before the matrices are lowered."""
+    """A rewrite of loops over a matrix's components, with an opaque bound, before the matrices are lowered."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with instructions that hide the lengths before the comparisons.
+        """Return the function `code` with instructions that compute opaque copies of lengths before the comparisons.
 
         The comparisons are changed in place.
         """

@@ -31,13 +31,13 @@ _NARROW = 16
 
 
 class LoopEnds:
-    """The rewriting of exit conditions of loops that compare widened counters."""
+    """A rewrite of exit conditions of loops that compare a widened counter: an opaque copy replaces the counter."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with instructions that hide the counters before the comparisons.
+        """Return the function `code` with instructions that compute opaque copies of counters before the comparisons.
 
         The comparisons are changed in place.
         """
@@ -56,11 +56,11 @@ class LoopEnds:
         return out
 
     def _is_of_counter(self, item: Instruction) -> bool:
-        """Return whether an instruction compares a narrow counter."""
+        """Return whether an instruction compares a counter of at most 16 bits that was widened."""
         return item.opcode in _COMPARISONS and any(map(self._is_counter, item.operands))
 
     def _is_counter(self, value: int) -> bool:
-        """Return whether a value is a narrow counter (at most 16 bits) that was widened."""
+        """Return whether a value is a counter of at most 16 bits that was widened."""
         item = self._globals.definitions.get(value)
         if item is None or item.opcode not in _WIDENINGS:
             return False

@@ -20,9 +20,10 @@ _LOAD, _STORE = OP["OpLoad"], OP["OpStore"]
 _DECORATE = OP["OpDecorate"]
 _NOT, _JUNCTIONS = OP["OpLogicalNot"], frozenset({OP["OpLogicalAnd"], OP["OpLogicalOr"], OP["OpSelect"]})
 _NO_SIGNED_WRAP, _NO_UNSIGNED_WRAP = numbers("Decoration.*", "NoSignedWrap NoUnsignedWrap")
-# opcode -> the decoration without which the widened value, or below the order of two values, may change by an overflow
+# opcode of an extension -> the decoration which, on the narrow value, excludes that it wraps before the extension
 _EXTENSIONS = {OP["OpSConvert"]: _NO_SIGNED_WRAP, OP["OpUConvert"]: _NO_UNSIGNED_WRAP}
-# opcode -> (whether the first operand is the greater, whether both may be equal, the decoration as above)
+# opcode of a comparison -> (whether the first operand is the greater, whether both may be equal, the decoration which,
+# on a compared value, excludes that the value wraps)
 _ORDERS = {
     OP[f"Op{sign}{name}"]: (*order, wrap)
     for sign, wrap in {"S": _NO_SIGNED_WRAP, "U": _NO_UNSIGNED_WRAP}.items()
@@ -38,13 +39,13 @@ Start = tuple[Instruction, int]
 
 
 class LoopStarts:
-    """The rewriting of loops that start at 0, count up and end after a bound, unless their counters cannot wrap."""
+    """A rewrite of loops that start at 0, count up and end after a bound, unless their counters cannot wrap."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code`, whose instructions are changed in place."""
+        """Return the function `code`, in which opaque zeros replace initial values 0 of counters in place."""
         for item, at in _Function(self, code).starts():
             zero = zeros.of(self._globals.kind_of(item.operands[at]))
             item.operands = (*item.operands[:at], zero, *item.operands[at + 1 :])

@@ -30,7 +30,7 @@ _MINUS_ONES = {16: (0xBC00,), 32: (0xBF800000,), 64: (0, 0xBFF00000)}
 
 
 class Negations:
-    """The rewriting of negations in a module that has barriers, or may be linked with a module that has barriers."""
+    """A rewrite of negations in a module that has barriers, or may be linked with a module that has barriers."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope

@@ -21,13 +21,13 @@ _NUMBERS = frozenset(numbers("OpType*", "Int Float Vector"))
 
 
 class PartlyWritten:
-    """The insertion of stores in the functions of a module that uses subgroup instructions."""
+    """A rewrite that inserts stores in the functions of a module that uses group or subgroup instructions."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with stores of zeros to such memory at its beginning."""
+        """Return the function `code` that begins with stores of zeros to memory that some lanes leave unwritten."""
         if not self._has_exchanges:
             return code
         flow = ControlFlow(code)

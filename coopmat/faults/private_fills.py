@@ -18,13 +18,13 @@ _UNIFORM_CONSTANT, _VOLATILE = ENUM["StorageClass.UniformConstant"], ENUM["Memor
 
 
 class PrivateFills:
-    """The rewriting of such stores to volatile stores."""
+    """A rewrite that makes stores to private memory volatile if the compiler may remove them wrongly."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code`, in which the stores to such memory are made volatile in place."""
+        """Return the function `code`, in which stores that the compiler may remove are made volatile in place."""
         for memory in memories(self._globals, code):
             for item in memory.writes if self._is_endangered(memory) else ():
                 at = WRITES[item.opcode]

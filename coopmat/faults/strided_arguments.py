@@ -28,13 +28,13 @@ _CALLED = frozenset(numbers("Decoration.*", "SaturatedConversion FPRoundingMode"
 
 
 class StridedArguments:
-    """The rewriting of arguments of builtins in loops, and in functions that loops may call."""
+    """A rewrite of arguments of builtins in loops, and in functions that loops may call, to opaque copies."""
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with instructions that hide the elements; the calls are changed in place."""
+        """Return the function `code` with opaque copies of loaded elements as arguments; calls are changed in place."""
         if not any(map(self._is_call, code)) or self._asks_for_ids(code):
             return code
         elements = {item.result for item in code if item.opcode in _ELEMENTS and not self._is_consecutive(item)}

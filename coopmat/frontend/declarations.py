@@ -36,10 +36,10 @@ class Builder(StatementBuilder):
     # --- specifiers ---
 
     def specifier(self, *parts: Any) -> ast.Specifiers:
-        """Append a keyword, name, tag or list of attributes to the specifiers, and return them.
+        """Append a keyword, name, tag or list of attributes to a declaration's specifiers, and return the specifiers.
 
-        `parts` is the new item, after the specifiers or the attributes that precede it. The first item makes new
-        specifiers.
+        `parts` is (item,) or (before, item), where `before` is the specifiers so far, or a list of attributes at the
+        beginning. Unless `before` is specifiers, new ones are created.
         """
         item = parts[-1]
         if len(parts) == 1 or not parts[0]:

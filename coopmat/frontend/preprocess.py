@@ -76,9 +76,9 @@ class _Driver(Conditionals):
         self.complete = True
         self.dependencies: list[str] = []
         self.absent: list[str] = []
-        # The length of the main file's preamble in characters, until the preamble has been read; and the preamble to
-        # record.
+        # The length of the main file's preamble in characters; None after the preamble has been read, or without one.
         self.preamble_length: int | None = None
+        # The preamble in which `end_preamble` records the preprocessor's state; None if the state is not recorded.
         self.preamble: Preamble | None = None
         self.macros_at_start: dict[str, Macro] = {}
         self.findings_at_start = len(diagnostics.items)

@@ -99,9 +99,9 @@ class Recovery(Lookahead):
     # --- repairs ---
 
     def rewrite_standard_attribute(self, index: int) -> int | None:
-        """Replace `[[name(...)]]`, whose first or second `[` does not fit, by the tokens `__attribute__((name(...)))`.
+        """Replace the tokens `[[name(...)]]` by `__attribute__((name(...)))`; return the index at which to continue.
 
-        Return the index at which to continue, or None if there is no such attribute.
+        `index` is that of the syntax error: the first or the second `[`. If there is no such attribute, return None.
         """
         tokens, values, states = self.tokens, self.parser.values, self.parser.states
         start = index

@@ -132,7 +132,8 @@ def _read(path: str) -> bytes:
     return data
 
 
-#: The most lines in all that are made to show text at presumed places: `#line` may set any line number.
+#: The largest total number of lines, with the empty ones before the first, of the texts that `add_presumed` creates:
+#: `#line` may set any line number.
 _MOST_PRESUMED = 1_000_000
 
 

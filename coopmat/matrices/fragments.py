@@ -101,7 +101,7 @@ _TILES = {"mma": _mma, "dpas": _dpas, "wmma": _wmma, "mfma": _mfma}
 
 
 def _is_usable(row: Instruction) -> bool:
-    """Return whether a `Product` can use the instruction.
+    """Return whether a `FragmentProduct` can use the instruction.
 
     Excluded are mfma's of 32 x 32: the rows of the accumulator in a lane would depend on K and on B's columns.
     """
@@ -109,7 +109,7 @@ def _is_usable(row: Instruction) -> bool:
 
 
 def _group(row: Instruction) -> tuple[object, ...]:
-    """Return the properties that the instructions of one `Product` share.
+    """Return the properties that the instructions of one `FragmentProduct` share.
 
     The signs of bytes, and the choice between two 8-bit floats, are not among them.
     """
@@ -117,7 +117,7 @@ def _group(row: Instruction) -> tuple[object, ...]:
 
 
 def _product(rows: tuple[Instruction, ...]) -> FragmentProduct:
-    """Return the `Product` of instructions that differ only in the component types of A and B."""
+    """Return the `FragmentProduct` of the instructions `rows`, which differ only in the component types of A and B."""
     row = rows[0]
     a, b, c = (tuple(dict.fromkeys(getattr(each, operand) for each in rows)) for operand in "abc")
     if row.c == "s32":
@@ -130,10 +130,10 @@ def _product(rows: tuple[Instruction, ...]) -> FragmentProduct:
 
 
 def products(family: str) -> tuple[FragmentProduct, ...]:
-    """Return the `Product`s of a family's instructions whose component types the language has, larger shapes first."""
+    """Return the `FragmentProduct`s of a family's usable instructions (`_is_usable`), larger shapes first."""
     groups: dict[tuple[object, ...], list[Instruction]] = {}
     for row in INSTRUCTIONS.values():
         if row.family == family and _is_usable(row):
-            # Each type of 16-bit floats is a `Product` alone.
+            # Each type of 16-bit floats has a separate `FragmentProduct`.
             groups.setdefault((*_group(row), row.a if COMPONENT_TYPES[row.a].bits == 16 else ""), []).append(row)
     return tuple(_product(tuple(rows)) for _, rows in sorted(groups.items(), key=lambda item: item[0][:2]))

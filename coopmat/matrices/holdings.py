@@ -60,8 +60,8 @@ class Holding(ABC):
     """A lane layout: the distribution of a matrix of `rows` x `columns` over `lanes` lanes.
 
     The components of a lane are in its first slots.
-    name: the prefix of the library's sections for this layout alone.
-    has_vectors: whether there is one lane, whose slots can be accessed as vectors.
+    name: the prefix of the names of those sections of the library that support only this class of layouts.
+    has_vectors: whether `lanes` is 1 and the slots can be accessed as vectors.
     """
 
     name: ClassVar[str] = ""

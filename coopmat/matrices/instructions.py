@@ -93,7 +93,10 @@ class Instruction:
 
     @property
     def layout(self) -> str:
-        """The prefix of the macros for the instruction's layout in the family's emulated file."""
+        """The prefix of the macros that define the lane layouts of the instruction's operands.
+
+        The macros are in the file `library/vendors/FAMILY_emulated.cl` (`emulated_layouts`).
+        """
         if self.family == "mma":
             return f"MMA_M{self.m}N{self.n}K{self.k}" + "_TF32" * (self.a == "tf32")
         if self.family == "dpas":

@@ -123,7 +123,7 @@ class _Staged(Function):
 
     They serve tiles that extend beyond the bounds. They serve all tiles if the instruction lacks the layout, or if the
     memory is private: each work-item has separate private memory and must store the whole matrix. `direct`: the
-    consumer supports the layout, provided that Khronos' extension does.
+    device's compiler supports the layout, provided that Khronos' extension does.
     """
 
     matrix: MatrixType
@@ -201,9 +201,10 @@ class StagedStore(_Staged):
 
 @dataclass(frozen=True, slots=True)
 class StagedMove(Function):
-    """A function that returns the matrix, or its transpose, for another use: `M2 f(M m, local T *tiles)`.
+    """A function that changes a matrix's use, or transposes it, by a store to and a load from a tile in local memory.
 
-    If the consumer cannot load by columns (`direct` is false), a transpose needs a second tile.
+    Its head is `M2 f(M m, local T *tiles)`. `direct`: the device's compiler supports the column-major load that a
+    transpose needs; otherwise a transpose needs a second tile.
     """
 
     matrix: MatrixType

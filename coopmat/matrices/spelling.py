@@ -105,7 +105,10 @@ def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
 
 
 def binary(operator: str, component: ComponentType, w: int) -> str:
-    """Return the expression for an operation on x and y; integers wrap modulo 2^bits, and their quotient truncates."""
+    """Return the macro body for `x operator y`, where x and y are vectors of width `w`.
+
+    Integers wrap modulo 2^bits, and their quotient truncates.
+    """
     symbol = OPERATORS[operator]
     if component.is_bits:
         x, y = (convert(f"({name})", component, FLOAT, w) for name in "xy")
@@ -122,7 +125,7 @@ def binary(operator: str, component: ComponentType, w: int) -> str:
 
 
 def negation(component: ComponentType, w: int) -> str:
-    """Return the expression for the negation of x; integers wrap modulo 2^bits."""
+    """Return the macro body for the negation of x, a vector of width `w`; integers wrap modulo 2^bits."""
     if component.is_bits:
         return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x{1 << (component.bits - 1):x})"
     if not component.is_integer:

@@ -137,7 +137,8 @@ class Strategy:
     def replaces_builtins(self, has_matrices: bool) -> bool:
         """Return whether the subgroup builtins of a unit refer to the lowering's subgroups instead of the device's.
 
-        In a unit without matrices, subgroups of one work-item are useless.
+        If lanes exchange values through local memory, return True. If the lowering's subgroups are single work-items,
+        return `has_matrices`: such subgroups are useless in a unit without matrices.
         """
         return self.exchanges_in_local_memory or (self.has_one_work_item and has_matrices)
 
@@ -197,7 +198,7 @@ def _vendors(family: str, generation: str = "") -> tuple[Strategy, Strategy]:
     """
     products = fragments.products(family)
     newest = FAMILIES[family][-1]
-    # Intel's generations differ in the subgroup size, which selects the instructions.
+    # dpas: all generations, because they differ in the subgroup size, which selects the instructions.
     usual = tuple(row for row in products if family == "dpas" or row.is_of(newest))
     if generation:
         products = usual = tuple(row for row in products if row.is_of(generation))

@@ -134,10 +134,10 @@ def _entries(variant: Variant) -> tuple[int, int, int]:
 
 
 def _shared(x: Variant, y: Variant) -> int:
-    """Return the number of equal entries among the draft's eight."""
+    """Return how many of the eight properties that the draft lists for a variant (`_all`) are equal."""
     return sum(a == b for a, b in zip(_all(x), _all(y), strict=True))
 
 
 def _all(variant: Variant) -> Iterable[object]:
-    """Return the eight entries of a variant."""
+    """Return the eight properties of a variant: M, N, K, the component types of A, B, C and the result, saturation."""
     return (*_entries(variant), *variant.components, variant.saturating)

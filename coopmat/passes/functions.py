@@ -234,12 +234,12 @@ def _is_closed(f: typed.FunctionDecl) -> bool:
 
 
 def elements(record: typed.LValue) -> typed.Expr:
-    """Return a pointer to the first element of the array in `record`, an lvalue of an array record."""
+    """Return a pointer to the first element of the array that is the first member of the lvalue `record`."""
     return decayed(member(record, 0))
 
 
 def element(record: typed.LValue, index: typed.Expr) -> typed.Index:
-    """Return the element `index`, a ulong, of the array in `record`, an lvalue of an array record."""
+    """Return the element `index`, a ulong, of the array that is the first member of the lvalue `record`."""
     array = member(record, 0)
     assert isinstance(array.type, ArrayType)
     return typed.Index(record.span, array.type.element, record.place, array, index)

@@ -164,9 +164,9 @@ class _Function(FunctionRewriter):
     # --- operations ------------------------------------------------------------------------------
 
     def operation(self, e: typed.Expr, new: typed.Expr) -> typed.Expr:
-        """Lower an operation to a library call with the operands in order.
+        """Lower the operation `e` to a library call; `new` is the operation with lowered operands.
 
-        Matrix operands are passed by address; the address of a matrix result comes first.
+        Matrix operands are passed by address. If the result is a matrix, its address is the first argument.
         """
         before: list[typed.Expr] = []
         operands: list[typed.Expr] = []

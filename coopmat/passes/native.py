@@ -59,7 +59,7 @@ class NativeMatrices:
     library: compiles the library's text.
     rules: the device's alignment and stride requirements for matrices in memory.
     size_option: the value of --sub-group-size.
-    profile: the instructions that the module's consumer supports.
+    profile: the instructions that the module's consumer, the device's compiler, supports.
     """
 
     library: Library
@@ -314,7 +314,10 @@ class _Function(FunctionRewriter):
         return new
 
     def prefetch(self, e: typed.MatrixPrefetch, new: typed.MatrixPrefetch) -> typed.Expr:
-        """Keep only the side effects of the operands: neither extension has a prefetch instruction."""
+        """Return an expression with only the side effects of the prefetch's operands.
+
+        SPV_KHR_cooperative_matrix and SPV_EXT_cooperative_matrix_maintenance1 have no prefetch instruction.
+        """
         return sequence([new.pointer, new.stride, typed.Zero(e.span, e.type)])
 
 

@@ -122,7 +122,11 @@ class Preamble:
                 continue
 
     def _take(self, key: str, options: PreprocessOptions, diagnostics: Diagnostics) -> bool:
-        """Set `known` from the entry of `key`; return False if it is missing or damaged, or files have changed."""
+        """Load the preamble that is stored under `key` into `known`, and return True.
+
+        Register the texts of the preamble's files in `diagnostics`. If the entry is missing or damaged, or if a file
+        has changed since, return False.
+        """
         entry = _STORE.get(key)
         texts = _texts(entry.facts, options.virtual_files) if entry is not None else None
         if entry is None or texts is None:

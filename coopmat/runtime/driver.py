@@ -192,8 +192,9 @@ def build(
 ) -> Any:
     """Build the module for one device of the context, and return pyopencl's program.
 
-    `options` are for the driver, besides those of the code. `contained`: a crash of the driver may end this process, so
-    that no other process builds the program first (`guarded`). Raises DriverError if the driver rejects the code.
+    `options` are for the driver, besides those of the code. `contained`: the caller accepts that a crash
+    of the driver ends this process. Otherwise, if the driver may crash, a separate process builds the program first
+    (`guarded`). Raises DriverError if the driver rejects the code.
     Raises CompileError and InternalError if no code can be generated, or none that the device accepts.
     """
     require_route(module, device)

@@ -35,7 +35,8 @@ def _is_likely(device: DeviceInfo, row: Product) -> bool:
     if isinstance(row, DotProduct):
         if device.kind != "CPU" or not set(row.features).issubset(" ".join(processor()).split()):
             return False
-        # Only Intel's compiler is known not to vectorize work-items that use tiles.
+        # Tiles keep state between instructions: work-items that use them must not be vectorized (`keeps_state`). Only
+        # Intel's compiler is known to comply.
         return not row.keeps_state or (device.platform.startswith("Intel(R)") and may_use_tiles())
     capability = compute_capability(device)
     for pattern in row.devices if isinstance(row, FragmentProduct) else ():

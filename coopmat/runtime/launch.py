@@ -206,9 +206,10 @@ def _in_sub_groups(options: CompileOptions, device: DeviceInfo) -> CompileOption
 
 
 def _for_own_compiler(options: CompileOptions, device: DeviceInfo) -> CompileOptions:
-    """Return the options for OpenCL C that the device's compiler accepts.
+    """Return the options for lowering to OpenCL C that the device's own compiler accepts.
 
-    They limit the language version and the floating-point types. Raises CompileError for native matrices.
+    The options limit the language version and the floating-point types to the device's. Raises CompileError for native
+    matrices, because OpenCL C cannot express them.
     """
     if options.matrices == "native":
         takes_none = "" if device.takes_spirv else f"{device.label} takes no SPIR-V, and "

@@ -95,7 +95,7 @@ _CHECKS = {
 
 
 _NULL, _INT = OP["OpConstantNull"], OP["OpTypeInt"]
-# Instructions that need OpConstant for integers: those of matrices, and access chains.
+# Instructions of matrices, and access chains: their constant integer operands must be OpConstant, not OpConstantNull.
 _READERS = frozenset(
     numbers(
         "Op*",

@@ -109,7 +109,7 @@ _ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?
 
 
 def _one_line(text: str) -> Iterator[Source]:
-    """Yield the sources of a file in the one-line format."""
+    """Yield the package sources in the text of apt's `.list` file: lines `deb [options] URI suite components`."""
     for line in text.splitlines():
         if match := _ONE_LINE.match(line.strip()):
             options = dict(option.partition("=")[::2] for option in (match["options"] or "").split())
@@ -118,7 +118,7 @@ def _one_line(text: str) -> Iterator[Source]:
 
 
 def _deb822(text: str) -> Iterator[Source]:
-    """Yield the enabled binary sources of a file in the deb822 format."""
+    """Yield the enabled binary package sources in the text of a `.sources` file of apt, in deb822 format."""
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for stanza in re.split(r"\n\s*\n", lines):
         # A continuation line starts with a blank. Signed-By may contain a whole key in such lines.

@@ -365,7 +365,7 @@ class _Legalizer:
         return [cast, Instruction(item.opcode, operands, item.result_type, item.result)]
 
     def null_event(self, call: Instruction) -> list[Instruction]:
-        """Replace the call by a null constant with the call's id."""
+        """Add a null constant with the call's id to the module's globals; return no instructions for the call."""
         constant = Instruction(OP["OpConstantNull"], (), call.result_type, call.result)
         self.new_globals.append(constant)
         self.definitions[call.result or 0] = constant

@@ -213,7 +213,7 @@ def _call(kind: str, operand: str) -> str:
 
 
 def with_noinline(ir: str, odd: Collection[str]) -> str:
-    """Rewrite the text as `_with_kept_truncations` does, and forbid inlining.
+    """Protect truncations (`_with_kept_truncations`), and forbid inlining.
 
     The result is only a probe that shows which functions get illegal types without inlining.
     """
@@ -221,7 +221,10 @@ def with_noinline(ir: str, odd: Collection[str]) -> str:
 
 
 def with_optnone(ir: str, odd: Collection[str]) -> str:
-    """Rewrite the text as `_with_kept_truncations` does, and exempt the functions in `odd` from optimisation."""
+    """Protect truncations (`_with_kept_truncations`), and exempt the functions named in `odd` from optimisation.
+
+    `odd` has the functions in which an earlier attempt at optimisation has produced types that SPIR-V lacks.
+    """
 
     def mark(head: re.Match[str]) -> str:
         return f"{head[1]} optnone{not_inlined(head[3])}" if head[2].strip('"') in odd else head[0]

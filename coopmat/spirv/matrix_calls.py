@@ -71,7 +71,7 @@ def rewriter(
 
 
 def _convert(additions: Additions, name: MatrixCall, call: Instruction) -> list[Instruction]:
-    """Rewrite the call of a conversion."""
+    """Return the conversion instruction that replaces a placeholder call; add its decorations to `additions`."""
     result = call.result or 0
     if name.change:
         additions.require(CONVERSIONS)
@@ -89,7 +89,10 @@ def _convert(additions: Additions, name: MatrixCall, call: Instruction) -> list[
 
 
 def _map(additions: Additions, function: int, passed: CastArguments, call: Instruction) -> list[Instruction]:
-    """Rewrite the call of a map of a function over components."""
+    """Return the OpCooperativeMatrixPerElementOpEXT that replaces a placeholder call, after casts of its arguments.
+
+    The instruction applies `function` to each component. `passed` casts the arguments to the parameters' types.
+    """
     additions.require(PER_ELEMENT)
     _, matrix, *operands = call.operands
     # The function's first three parameters are the row, the column and the component.
@@ -99,14 +102,14 @@ def _map(additions: Additions, function: int, passed: CastArguments, call: Instr
 
 
 def _reduce(additions: Additions, mode: int, function: int, call: Instruction) -> list[Instruction]:
-    """Rewrite the call of a reduction."""
+    """Return the OpCooperativeMatrixReduceEXT that replaces a placeholder call."""
     additions.require(REDUCTIONS)
     operands = (call.operands[1], mode, function)
     return [Instruction(OP["OpCooperativeMatrixReduceEXT"], operands, call.result_type, call.result)]
 
 
 def _coordinates(additions: Additions, call: Instruction) -> list[Instruction]:
-    """Rewrite the call for the coordinates of a component."""
+    """Return the OpCooperativeMatrixGetCoordinateEXT that replaces a placeholder call for a component's coordinates."""
     additions.require(GET_COORDINATE)
     number = OP["OpCooperativeMatrixGetCoordinateEXT"]
     return [Instruction(number, call.operands[1:], call.result_type, call.result)]

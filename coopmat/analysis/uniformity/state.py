@@ -302,7 +302,10 @@ class Walk:
             self.operands.setdefault(n, operand)
 
     def decided_by(self, value: Value, span: Span) -> None:
-        """Record that reaching the operation at `span` depends on the parameters in `value`."""
+        """Record that the function's parameters in `value` decide whether control reaches the operation at `span`.
+
+        The analysis of a caller checks the arguments of these parameters.
+        """
         for n in _parameters(value):
             self.decides.setdefault(n, span)
 

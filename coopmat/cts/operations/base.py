@@ -180,9 +180,9 @@ def round_robin(profile: Profile, name: str, options: Sequence[T], count: int = 
 
 
 class Turns:
-    """A dealer of options that returns the next ones in turn for each name.
+    """A source of options for test variants: successive requests for a name get successive options, cyclically.
 
-    If the profile is exhaustive, all options are returned each time.
+    If the profile is exhaustive, each request gets all options.
     """
 
     def __init__(self, profile: Profile) -> None:

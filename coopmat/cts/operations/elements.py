@@ -82,7 +82,10 @@ def _array(component: ComponentType, x: Array, y: Array) -> dict[str, Array]:
 
 
 def _write_array(setting: Setting, w: Writer) -> None:
-    """Write a kernel that computes y + x + y in the third item of an array; an outer loop selects the added item."""
+    """Write a kernel that adds matrices of an array to its third matrix, component by component.
+
+    The array is {x, y, y}. An outer loop adds its first matrix, then its second: the result is y + x + y.
+    """
     x, y, out, unchanged = w.experiment.arguments
     matrix: MatrixType = setting.parameters
     matrices = w.array(matrix, 3)

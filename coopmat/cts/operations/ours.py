@@ -29,7 +29,8 @@ def _elements(component: ComponentType, x: Array, y: Array) -> Array:
     return meaning.binary(component, "mul", total, three)
 
 
-# kind of component type -> statements. Floats of 8 bits are for storage only.
+# kind of component type -> statements of the kernel. "storage" is for floats of 8 bits, which have no arithmetic: the
+# statements compute in float.
 _ELEMENT_LINES = {
     "storage": (
         "{t}[i] = ({s})-(float){y}[i];",

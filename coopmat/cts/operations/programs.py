@@ -134,9 +134,10 @@ def _walked(component: ComponentType, x: Array, y: Array, control: Sequence[int]
 
 
 def _walk(rng: np.random.Generator) -> list[int]:
-    """Return numbers for `control`: their count, then every path once in random order.
+    """Return the values of the kernel's buffer `control`: a count, then the path of each iteration of `_WALK`.
 
-    The path that ends the loop is in the second half.
+    The order of the paths is random. Each occurs once, one of 0 to 5 perhaps again at the end. _STOP, which ends the
+    loop, is not among the first four.
     """
     ways = [int(n) for n in rng.permutation(6)]
     ways.insert(int(rng.integers(6)), _SKIP)
@@ -193,7 +194,8 @@ def _sum_experiment(setting: Setting) -> Experiment:
     """Make an experiment with factors of -1, 0 and 1, whose sums are exact in every type and order."""
     variant: Variant = setting.parameters
     rng = setting.random()
-    # In random order: one block is skipped, and one is after the end.
+    # Of four blocks in random order, two are added, one is skipped (_SKIP), and one, not the first, ends the loop
+    # (_STOP): blocks after it are not reached.
     ways = [int(way) for way in rng.permutation([0, 0, _SKIP])]
     ways.insert(int(rng.integers(1, _BLOCKS)), _STOP)
     steps = [k for k, way in enumerate(ways[: ways.index(_STOP)]) if way != _SKIP]

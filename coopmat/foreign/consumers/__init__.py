@@ -1,6 +1,6 @@
-"""Native modules in the form that their consumer accepts; `coopmat.native_profiles` describes the consumers.
+"""Native modules in the form that their consumer, a device's compiler, accepts (`coopmat.native_profiles`).
 
-    spirv = adapt(spirv, NATIVE_PROFILES["igc"])
+    spirv = legalize_for_consumer(spirv, NATIVE_PROFILES["igc"])
 
 Each pass rewrites a valid module with matrices into another valid one, or does nothing if the profile does not need it.
 Instructions of SPV_INTEL_joint_matrix, which spirv-val does not know, are written last. For validation, `standard`

@@ -68,8 +68,9 @@ class _ByElements:
                 if item.opcode in self.opcodes and self.is_matrix(item.result_type):
                     code[n] = self.call(item)
                     results.add(item.result or 0)
-        # The results are calls now: drop their names and decorations. New functions follow their callers.
+        # The results are results of calls now: drop their names and decorations.
         self.parts.forget(results)
+        # A function may follow its callers.
         self.parts.functions += self.functions
 
     def is_matrix(self, kind: int | None) -> bool:

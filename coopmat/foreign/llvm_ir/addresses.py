@@ -42,7 +42,7 @@ class Addresses:
     """The addresses in one function, found before the function is rewritten.
 
     places: value -> its address, for pointers into objects with matrices.
-    odd: values at an offset in bytes from an unknown object.
+    odd: results of a getelementptr that may be at any offset in an object with matrices; see `check`.
     unknown: pointers that may point to any object in private memory.
     plain: parameters that point to no object with matrices.
     """
@@ -50,7 +50,7 @@ class Addresses:
     def __init__(self, function: Function, storage: Storage, plain: Collection[str] = ()) -> None:
         self.storage = storage
         self.places: dict[str, Address] = {}
-        # These may point anywhere.
+        # No matrix may be accessed through these pointers.
         self.odd: set[str] = set()
         # For example, parameters, and pointers that were loaded.
         self.unknown: set[str] = set()
@@ -168,7 +168,7 @@ class Addresses:
         return kind
 
     def check(self, value: str, source: str) -> None:
-        """Raise Malformed if a matrix is accessed through an offset in bytes from an unknown object."""
+        """Raise Malformed if a matrix is accessed through a pointer in `odd`, whose offset in its object is unknown."""
         if value in self.odd:
             message = "an offset in bytes into an object with matrices is not supported yet"
             raise Malformed("ir-not-supported", message, source)

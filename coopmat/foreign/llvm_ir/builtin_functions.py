@@ -65,7 +65,7 @@ def _overload(name: str) -> Overload | None:
     if row is None or not row.supported or row.lowering in _OF_BACKEND:
         return None
     overload = next((o for o in builtins.overloads(row) if name in _manglings(o)), None)
-    # LLVM's type for bfloat16 differs from our lowering's.
+    # Leave out overloads with bfloat16: LLVM's type for it differs from the type in our lowering.
     is_known = overload is not None and not any(map(is_bits, (overload.result, *overload.parameters)))
     return overload if is_known else None
 

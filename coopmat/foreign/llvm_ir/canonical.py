@@ -268,7 +268,10 @@ class _Operation:
         return self.replacement(name + _memory_tag(memory), [pointer, self.plain(1), layout, stride, *memory])
 
     def reorder(self, at: int) -> None:
-        """Reorder SYCL's operands from `at`: stride, layout, scope, memory operand, as joint matrices had them."""
+        """Change the operands of SYCL's older joint matrices, from `at`, to the order layout, stride, memory operand.
+
+        The older order is stride, layout, scope, memory operand. Operands of other types are unchanged.
+        """
         types = [argument.type for argument in self.arguments[at:]]
         if types == ["i64", "i32", "i32", "i32"]:
             self.constant(at + 2, "the scope")

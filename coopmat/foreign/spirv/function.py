@@ -102,7 +102,8 @@ class FunctionLowering:
         self.places: dict[int, int] = {}
         self.next: dict[int, int] = {}
         self.constants: dict[int, int] = {}
-        # id that has a new definition -> type of the new definition
+        # id whose defining instruction the lowering has replaced -> result type of the new instruction; `definitions`
+        # keeps the original instruction
         self.made_types: dict[int, int] = {}
         # Pointers to matrices that were cast to another pointee; they may only be cast back.
         self.views: set[int] = set()

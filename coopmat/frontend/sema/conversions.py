@@ -67,7 +67,7 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
         return convert_arithmetic(left, b), right
     if isinstance(a, VectorType) and a == b:
         return left, right
-    # The target of an assignment cannot be cast.
+    # Suggest no cast of the left-hand side of an assignment operator, which must be an lvalue.
     before = None if op.endswith("=") and op not in ("==", "!=", "<=", ">=") else _narrowing(c, left, b)
     bad_operands(c, op, span, left, right, [hint for hint in (before, _narrowing(c, right, a)) if hint])
 

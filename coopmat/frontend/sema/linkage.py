@@ -33,10 +33,11 @@ def note_variable(c: Context, decl: typed.VarDecl, specifiers: syntax.Specifiers
 
 
 def resolve(c: Context) -> None:
-    """Report functions that are called and variables that are declared, but never defined.
+    """Report functions that are called, and variables that are declared, but that have no definition.
 
-    If programs are compiled separately, other programs define these. Then set the symbols of undefined and of shared
-    definitions.
+    With `c.separate`, the program is linked with others, which may define them. Then report only a missing definition
+    that no other program can provide, and set `symbol`, the name for the linker, of each function and variable that
+    this program imports or exports.
     """
     called: dict[typed.FunctionDecl, Span] = {}
     for calls in c.calls.values():

@@ -142,7 +142,7 @@ def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.
 
 def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
     if isinstance(e.type, VoidType):
-        return None  # the right-hand side of a comma that represents a cast to void
+        return None  # a cast to void is represented by a comma whose right-hand side is this Zero, which has no value
     if isinstance(e.type, ConstantMatrixType):
         return ir.Constant(ctx.types.value(e.type), None)
     return _in_temporary(ctx, e) if ctx.types.in_memory(e.type) else zero(ctx, e.type)

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
 _OP_TYPE_FLOAT = 22
-_VOLATILE = 1  # the bit of SPIR-V's memory operands
-# The first SPIR-V version for SPV_EXT_cooperative_matrix_maintenance1.
+_VOLATILE = 1  # the bit Volatile in SPIR-V's memory operands
+# The first SPIR-V version with which modules may use SPV_EXT_cooperative_matrix_maintenance1.
 _MAINTENANCE_SINCE = (1, 3)
 
 # Operation -> instructions for components that are (floating point, signed integers, unsigned integers).

@@ -246,7 +246,8 @@ class Evaluator:
     def _product(self, term: Product, axis: str, lines: Span, span: Span) -> Tile:
         """Calculate a product: one operand as vectors along the axis, and the elements of the other as scalars."""
         depth, pieces = term.left.columns, chunks(span.count, self.code.machine.widest)
-        # A block has as many steps as are unrolled, so that one transposition of vectors serves several steps.
+        # `block` is the number of steps along K that are unrolled together. Their vectors are loaded together, so that
+        # one transposition serves all of them.
         block = depth if self.straight or depth <= 2 * K_BLOCK else K_BLOCK
         if block == depth:
             return self._ended(term, pieces, self._steps(term, axis, lines, span, Span(Place(), depth), None))

@@ -11,14 +11,17 @@ from .terms import InMemory, Term
 if TYPE_CHECKING:
     from .tree import Tree
 
-# The number of steps of a row, or of k, that are loaded together if vectors must be transposed: the size of one
-# transposition.
+# The number of steps along the dimension K of a product in one iteration of a loop. The vectors for these steps are
+# loaded together, so that one transposition serves all of them.
 K_BLOCK = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a plan: evaluate `term`, with `lines` columns (or rows) of `span` elements at a time."""
+    """A step of a plan: evaluate `term` in tiles of `lines` lines with `span` elements of each.
+
+    The lines are columns or rows, as `Plan.axis` specifies.
+    """
 
     term: Term
     lines: int
@@ -61,7 +64,7 @@ class Plan:
         return bool(self.exact or self.disjoint)
 
     def array(self, term: Term) -> InMemory:
-        """Return the private array for a step's value."""
+        """Return the private array for the value of the term that a step evaluates."""
         columns = self.axis == COLUMNS
         return InMemory(term.element, "private", term.rows if columns else term.columns, not columns)
 

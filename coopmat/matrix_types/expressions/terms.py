@@ -15,7 +15,7 @@ from ...matrices.variants import ComponentType
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A matrix of `rows` x `columns` elements of type `element`."""
+    """A node of an expression tree, whose value is a matrix of `rows` x `columns` elements of type `element`."""
 
     element: ComponentType
     rows: int

@@ -72,7 +72,8 @@ class _Reader:
         shapes = []
         for what in ("A", "B", "C"):
             shapes.append(self.shape(self.next(what).type))
-            # An opaque type contains the layout of each operand. It only says how a target holds the value: ignore it.
+            # In the form for opaque types, a layout follows each matrix operand. It only specifies how a target stores
+            # the value, so ignore it.
             if self.rest and self.rest[0].type == "metadata":
                 self.layout()
         m, k, n = self.size("M"), self.size("K"), self.size("N")

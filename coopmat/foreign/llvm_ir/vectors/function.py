@@ -277,7 +277,8 @@ class Function(Trees):
     def typed(self, item: Instruction) -> bool:
         """Emit an alloca or getelementptr with arrays in place of vectors; return True. Raise Malformed for structs."""
         if "{" in item.text:
-            # An array has its elements' alignment, so that other members' offsets would change.
+            # An array, which replaces a vector, has the smaller alignment of its elements: the offsets of the members
+            # that follow it in the struct would change.
             raise self.fail(f"records with {wide_types(item.text)[0]} in them are not supported")
         self.emit(as_arrays(item.text), item.result)
         return True
