@@ -49,6 +49,7 @@ class Invocation:
     color: bool | None = None
     time_passes: bool = False
     print_after: tuple[str, ...] = ()
+    run_pass: str | None = None
     mode: str | None = None
     batch: str | None = None
     jobs: str = "1"
@@ -62,6 +63,7 @@ class Flag:
 
     names: the spellings.
     sets: the field of `Invocation` that the flag sets.
+    help: the text in the help; the help omits a flag without one, which is for developers of the compiler.
     metavar: the name of the value in the help, "" if the flag takes no value.
     constant: the value that is set if the flag takes none.
     choices: the allowed values, empty if all are allowed.
@@ -103,6 +105,7 @@ FLAGS: tuple[Flag, ...] = (
         "Print the result of preprocess, parse, analyse, lower, matrices, emit or a pass on the typed AST.",
         "STAGE",
     ),
+    Flag(("--run-pass",), "run_pass", "", "NAME"),
     Flag(("--source",), "inputs", "Read FILE (the conformance suite's flag).", "FILE"),
     Flag(("--mode",), "mode", "Select the output (that suite's flag).", "MODE", choices=("spir-v", "binary")),
     Flag(("--batch",), "batch", "Compile the sources that a TOML or JSON file lists (docs/batch.md).", "FILE"),

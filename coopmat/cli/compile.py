@@ -255,6 +255,8 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
     Raises UsageError if outputs collide with each other, with the input, or with files that coopmat did not write.
     """
     name = invocation.inputs[0]
+    if invocation.run_pass is not None:
+        return {"pass": invocation.output or "-"}
     if invocation.syntax_only:
         if not invocation.dependencies:
             return {}
@@ -315,6 +317,8 @@ def _contents(invocation: Invocation, module: Module, outputs: dict[str, str]) -
     for kind, output in outputs.items():
         if kind == "preprocessed":
             contents[output] = (module.macros if invocation.macros else module.preprocessed).encode()
+        elif invocation.run_pass is not None:
+            contents[output] = module.typed_ast_after(invocation.run_pass, alone=True).encode()
         elif kind == "d":
             contents[output] = _dependency_rule(invocation, module, outputs).encode()
         else:
@@ -353,7 +357,9 @@ def _help() -> str:
     formatter.write_paragraph()
     formatter.write_text("Example: coopmat compile -DN=512 -DK=512 --matrices one gemm.cl")
     with formatter.section("Input and output"):
-        formatter.write_dl([(f"{', '.join(flag.names)} {flag.metavar}".strip(), flag.help) for flag in FLAGS])
+        formatter.write_dl(
+            [(f"{', '.join(flag.names)} {flag.metavar}".strip(), flag.help) for flag in FLAGS if flag.help]
+        )
     with formatter.section("Compiler"):
         formatter.write_dl(list(_COMPILER_HELP.items()))
     return formatter.getvalue().rstrip()

@@ -103,6 +103,12 @@ def analyse(c: Compilation) -> typed.Unit:
             from ..analysis import check_matrices, check_memory
 
             c.check_device(unit, check_matrices, check_memory, c.findings)
+        from .. import passes
+
+        if options.verify_passes or passes.ALWAYS_VERIFY:
+            from ..passes.verify import check
+
+            check(unit, "analyse")
         return unit
 
 

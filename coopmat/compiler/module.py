@@ -92,8 +92,11 @@ class Module(Compilation):
 
         return dump(self.unit)
 
-    def typed_ast_after(self, name: str) -> str:
-        """Return a dump of the typed AST after the pass `name`. Raises UsageError if the route has no such pass."""
+    def typed_ast_after(self, name: str, *, alone: bool = False) -> str:
+        """Return a dump of the typed AST after the pass `name`. Raises UsageError if the route has no such pass.
+
+        alone: run only this pass, verify its result, and omit the bodies of the matrix library's functions.
+        """
         from .. import passes
         from ..frontend.typed_dump import dump
         from .from_source import passes_for
@@ -102,9 +105,12 @@ class Module(Compilation):
         sequence = passes_for(whole, self.code, every=True)
         names = [item.name for item in sequence]
         if name not in names:
-            raise UsageError(f"--print-after={name}: unknown pass (this route has {', '.join(names)})")
-        unit = whole.result("unit")
-        return dump(self.bounded(lambda: passes.run(unit, sequence[: names.index(name) + 1], passes.Report())))
+            option = "--run-pass" if alone else "--print-after"
+            raise UsageError(f"{option}={name}: unknown pass (this route has {', '.join(names)})")
+        unit, last = whole.result("unit"), names.index(name)
+        chosen = sequence[last if alone else 0 : last + 1]
+        unit = self.bounded(lambda: whole.placed(lambda: passes.run(unit, chosen, passes.Report(), verify=alone)))
+        return dump(unit, library=not alone)
 
     @property
     def llvm_ir(self) -> str:

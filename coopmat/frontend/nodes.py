@@ -84,7 +84,7 @@ def child_fields(kind: type[Node]) -> tuple[str, ...]:
 @cache
 def _node_names(module: str) -> frozenset[str]:
     """Return the names that denote node classes, or unions of them, in the annotations of a module."""
-    kinds = {subclass.__name__ for subclass in _subclasses(Node)}
+    kinds = {subclass.__name__ for subclass in subclasses(Node)}
     return frozenset(kinds | {name for name, value in vars(sys.modules[module]).items() if _are_nodes(value)})
 
 
@@ -93,10 +93,11 @@ def _are_nodes(value: object) -> bool:
     return isinstance(value, UnionType) and all(issubclass(kind, Node) for kind in value.__args__)
 
 
-def _subclasses(kind: type[Node]) -> Iterator[type[Node]]:
+def subclasses(kind: type[Node]) -> Iterator[type[Node]]:
+    """Yield all direct and indirect subclasses; those that `dataclass` made again may also occur without slots."""
     for subclass in kind.__subclasses__():
         yield subclass
-        yield from _subclasses(subclass)
+        yield from subclasses(subclass)
 
 
 def children(node: Node) -> list[Node]:

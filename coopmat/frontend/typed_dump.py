@@ -9,12 +9,16 @@ from typing import cast
 from ..diagnostics import Span
 from . import nodes
 from .nodes import Node, child_fields
+from .reserved import is_library
 from .typed import FunctionDecl, Unit, VarDecl
 from .types import PLAIN, AddressSpace, Qualifiers, Type
 
 
-def dump(unit: Unit) -> str:
-    """Return an indented tree of the unit: one node a line, with its type."""
+def dump(unit: Unit, *, library: bool = True) -> str:
+    """Return an indented tree of the unit: one node a line, with its type.
+
+    library: whether functions of the matrix library are shown with their bodies.
+    """
     lines: list[str] = []
     for variable in unit.variables:
         lines += nodes.dump(variable, 0, _head)
@@ -24,7 +28,7 @@ def dump(unit: Unit) -> str:
         lines.append(f"{head}function {function.name}: {function.type}{attributes}")
         for parameter in function.parameters:
             lines += nodes.dump(parameter, 1, _head)
-        if function.body is not None:
+        if function.body is not None and (library or not is_library(function.span.file)):
             lines += nodes.dump(function.body, 1, _head)
     return "\n".join(lines) + "\n"
 

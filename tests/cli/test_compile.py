@@ -487,3 +487,11 @@ def test_a_device_implies_its_route(coopmat):
     named = coopmat("compile", "--matrices", "native", "--emit=ll", "-o", "-", ROOT / "kernels/gemm_f16.cl", *sizes)
     assert lowered.status == named.status == 0 and b"CooperativeMatrix" in named.out
     assert (b"CooperativeMatrix" in lowered.out) == (route_for(device).matrices == "native")
+
+
+def test_one_pass_runs_alone(coopmat, good):
+    result = coopmat("compile", "-DFACTOR=2", "--matrices", "one", "--run-pass=cooperative-matrices", good)
+    assert result.status == 0 and result.out.startswith(b"kernel function")
+    unknown = coopmat("compile", "-DFACTOR=2", "--matrices", "one", "--run-pass=native-matrices", good)
+    assert unknown.status == 2 and "this route has cooperative-matrices, matrix-types, small-floats" in unknown.err
+    assert b"--run-pass" not in coopmat("compile", "--help").out

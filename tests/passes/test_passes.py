@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,8 @@ from coopmat.passes import Report, run
 from coopmat.passes.matrices import Matrices
 from coopmat.passes.native import NativeMatrices
 from coopmat.passes.small_floats import SmallFloats
-from coopmat.passes.verify import check
+from coopmat.passes.verify import check, complete
+from coopmat.passes.verify.rules import RULES
 
 SOURCE = """
 #define S CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP
@@ -154,12 +156,47 @@ def _too_few_arguments(unit: typed.Unit) -> None:
     call.arguments = []
 
 
+def _read_only(unit: typed.Unit) -> None:
+    change = _first(unit, typed.IncDec)
+    assert isinstance(change, typed.IncDec)
+    change.target.place = replace(change.target.place, const=True)
+
+
+def _object_for_value(unit: typed.Unit) -> None:
+    comparison = _first(unit, typed.Binary)
+    assert isinstance(comparison, typed.Binary) and isinstance(comparison.left, typed.Load)
+    comparison.left = comparison.left.operand
+
+
+def _too_large(unit: typed.Unit) -> None:
+    constant = _first(unit, typed.IntConst)
+    assert isinstance(constant, typed.IntConst)
+    constant.value = 1 << 70
+
+
+def _jump_out(unit: typed.Unit) -> None:
+    body = _function(unit, "k").body
+    assert body is not None
+    body.items.append(typed.Break(body.span))
+
+
+def _result_of_kernel(unit: typed.Unit) -> None:
+    body = _function(unit, "k").body
+    assert body is not None
+    body.items.append(typed.Return(body.span, typed.IntConst(body.span, INT, 0)))
+
+
 FAULTS: list[tuple[Callable[[typed.Unit], None], str]] = [
     (_retype, "wrong types"),
     (_unknown_variable, "'stranger', which is not declared"),
     (_unknown_function, "'stranger', which is not in the unit"),
     (_no_place, "IncDec in 'k' has operands of wrong types"),
     (_too_few_arguments, "Call in 'k' has operands of wrong types"),
+    (_read_only, "IncDec in 'k' has operands of wrong types"),
+    (_object_for_value, "Binary in 'k' has operands of wrong types"),
+    (_too_large, "IntConst in 'k' has operands of wrong types"),
+    (_jump_out, "Break in 'k' is misplaced"),
+    (_result_of_kernel, "Return in 'k' returns a wrong type"),
 ]
 
 
@@ -176,3 +213,9 @@ def test_the_verifier_finds_faults(spoil: Callable[[typed.Unit], None], message:
 def test_the_verifier_finds_types_that_should_be_gone() -> None:
     with pytest.raises(InternalError, match=r"coop_mat.*is still there"):
         check(_unit(), "analysis", (CoopMatrixType,))
+
+
+def test_a_class_without_a_rule_is_an_error() -> None:
+    rules = {kind: rule for kind, rule in RULES.items() if kind is not typed.MatrixReduce}
+    with pytest.raises(TypeError, match="MatrixReduce"):
+        complete(rules)
