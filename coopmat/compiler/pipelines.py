@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import from_ir, from_source, from_spirv, stages as s
-from .stages import Stage, T
+from .stages import Stage
 
 if TYPE_CHECKING:
     from .compilation import Compilation
@@ -37,11 +37,6 @@ class Pipeline:
     pickled: tuple[Stage[Any], ...] = ()
 
 
-def _stage(stage: Stage[T], run: Callable[[Compilation], T]) -> tuple[Stage[Any], Callable[[Compilation], Any]]:
-    """Return the pair; mypy checks that the function's result has the type of the stage's."""
-    return stage, run
-
-
 _NOT_A_SOURCE: Mapping[Stage[Any], str] = {
     s.TOKENS: "is not preprocessed",
     **dict.fromkeys((s.TREE, s.UNIT, *s.PASSED.values(), s.WRITTEN), "has no syntax tree"),
@@ -51,49 +46,45 @@ PIPELINES: Mapping[str, Pipeline] = {
     "cl": Pipeline(
         "OpenCL C",
         s.UNIT,
-        dict(
-            (
-                _stage(s.TOKENS, from_source.preprocess),
-                _stage(s.TREE, from_source.parse),
-                _stage(s.UNIT, from_source.analyse),
-                *(_stage(stage, partial(from_source.run_passes, form=form)) for form, stage in s.PASSED.items()),
-                _stage(s.LOWERED, partial(from_source.lower, form="spirv")),
-                _stage(s.FLAT, lambda c: from_source.lower(c, form="flat").text),
-                _stage(s.WRITTEN, from_source.write),
-                _stage(s.INFOS, from_source.kernels),
-                _stage(s.EMITTED, from_source.emit),
-            )
-        ),
+        {
+            **s.TOKENS.by(from_source.preprocess),
+            **s.TREE.by(from_source.parse),
+            **s.UNIT.by(from_source.analyse),
+            **s.PASSED["spirv"].by(partial(from_source.run_passes, form="spirv")),
+            **s.PASSED["c"].by(partial(from_source.run_passes, form="c")),
+            **s.PASSED["flat"].by(partial(from_source.run_passes, form="flat")),
+            **s.LOWERED.by(partial(from_source.lower, form="spirv")),
+            **s.FLAT.by(lambda c: from_source.lower(c, form="flat").text),
+            **s.WRITTEN.by(from_source.write),
+            **s.INFOS.by(from_source.kernels),
+            **s.EMITTED.by(from_source.emit),
+        },
         from_source.validate,
         {},
     ),
     "ir": Pipeline(
         "LLVM IR",
         s.READ_IR,
-        dict(
-            (
-                _stage(s.READ_IR, from_ir.read),
-                _stage(s.LOWERED, from_ir.lower),
-                # Clang's matrix types are vectors in LLVM IR already.
-                _stage(s.FLAT, lambda c: c.result(s.READ_IR).text),
-                _stage(s.EMISSION, from_ir.emit),
-                _stage(s.EMITTED, lambda c: c.result(s.EMISSION).spirv),
-                _stage(s.INFOS, lambda c: (c.result(s.WRITTEN) if c.code == "c" else c.result(s.EMISSION)).kernels),
-            )
-        ),
+        {
+            **s.READ_IR.by(from_ir.read),
+            **s.LOWERED.by(from_ir.lower),
+            # Clang's matrix types are vectors in LLVM IR already.
+            **s.FLAT.by(lambda c: c.result(s.READ_IR).text),
+            **s.EMISSION.by(from_ir.emit),
+            **s.EMITTED.by(lambda c: c.result(s.EMISSION).spirv),
+            **s.INFOS.by(lambda c: (c.result(s.WRITTEN) if c.code == "c" else c.result(s.EMISSION)).kernels),
+        },
         from_ir.validate,
         _NOT_A_SOURCE,
     ),
     "spv": Pipeline(
         "SPIR-V",
         s.READ_SPIRV,
-        dict(
-            (
-                _stage(s.READ_SPIRV, from_spirv.read),
-                _stage(s.EMITTED, from_spirv.emit),
-                _stage(s.INFOS, lambda c: c.result(s.READ_SPIRV).kernels),
-            )
-        ),
+        {
+            **s.READ_SPIRV.by(from_spirv.read),
+            **s.EMITTED.by(from_spirv.emit),
+            **s.INFOS.by(lambda c: c.result(s.READ_SPIRV).kernels),
+        },
         from_spirv.validate,
         {**_NOT_A_SOURCE, **dict.fromkeys((s.LOWERED, s.FLAT), "is not made of LLVM IR here")},
         (s.INFOS, s.EMITTED),

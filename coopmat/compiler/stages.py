@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from ..frontend import syntax, typed
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ..ir.kernel_info import KernelInfo
     from ..opencl_c import Written
     from ..passes import Report
+    from .compilation import Compilation
     from .from_ir import Emission, Read as ReadIr
     from .from_spirv import Read as ReadSpirv
 
@@ -23,6 +25,10 @@ class Stage(Generic[T]):
     """A stage whose result has the type T."""
 
     name: str
+
+    def by(self, run: Callable[[Compilation], T]) -> dict[Stage[Any], Callable[[Compilation], Any]]:
+        """Return the entry of a pipeline: the stage with the function that implements it, whose type mypy checks."""
+        return {self: run}
 
 
 TOKENS: Stage[TokenStream] = Stage("tokens")

@@ -21,13 +21,8 @@ _BY_VALUE = (ENUM["Decoration.FuncParamAttr"], ENUM["FunctionParameterAttribute.
 _CALL, _DECORATE = OP["OpFunctionCall"], OP["OpDecorate"]
 _POINTER, _VECTOR, _INT, _FLOAT, _BOOL = numbers("OpType*", "Pointer Vector Int Float Bool")
 # storage class -> address space
-SPACES = dict(
-    zip(
-        numbers("StorageClass.*", "UniformConstant Workgroup CrossWorkgroup Function Generic"),
-        ("constant", "local", "global", "private", "generic"),
-        strict=True,
-    )
-)
+_CLASSES = numbers("StorageClass.*", "UniformConstant Workgroup CrossWorkgroup Function Generic")
+SPACES = dict(zip(_CLASSES, ("constant", "local", "global", "private", "generic"), strict=True))
 _OPENCL_C = {(_INT, 8): "char", (_INT, 16): "short", (_INT, 32): "int", (_INT, 64): "long"}
 _OPENCL_C |= {(_FLOAT, 16): "half", (_FLOAT, 32): "float", (_FLOAT, 64): "double"}
 _UNSIGNED = {f"u{name}": name for name in ("char", "short", "int", "long")}
