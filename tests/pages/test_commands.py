@@ -36,6 +36,7 @@ NO_INDEX = "No matching distribution|Temporary failure|Connection"
 # pattern -> why a command never runs here
 NEVER = {
     "tools/test": "it is the suite that runs this test",
+    "tools/test *": "it is a part of that suite; tests/tools/test_choose_tests.py tests how it is chosen",
     "tools/dev test": "it is the suite that runs this test",
     "tools/lint": "`tools/dev lint` of CONTRIBUTING.md runs it",
     "dask scheduler": "it runs until it is interrupted",
