@@ -9,6 +9,7 @@ import pytest
 from canonical_units import canonical_dump
 
 from coopmat.compiler import compile
+from coopmat.compiler.stages import PASSED
 from coopmat.runtime import parse_header
 
 TESTS = Path(__file__).parents[1]
@@ -36,6 +37,6 @@ def test_opencl_c_is_analysed_to_the_same_unit(path: Path) -> None:
     module = compile(source, options, name=path.name)
     extensions = [word for word in options if word.startswith("-cl-ext")]
     text = compile(module.opencl_c, [*module.opencl_c_options, *extensions], name=path.name)
-    unit, _ = module.result("passed c")
+    unit, _ = module.result(PASSED["c"])
     is_equal = canonical_dump(unit) == canonical_dump(text.unit)
     assert is_equal is (f"{path.parent.name}/{path.name}" not in UNEQUAL)

@@ -23,7 +23,7 @@ HANDLERS = {
     "matrix-types": lowering._HANDLERS,
     "small-floats": small_floats._HANDLERS,
 }
-CASES = [(name, kind.__name__) for name, handlers in HANDLERS.items() for kind in handlers]
+CASES = [(name, kind) for name, handlers in HANDLERS.items() for kind in sorted(kind.__name__ for kind in handlers)]
 
 
 def test_every_pass_and_no_other_has_a_folder() -> None:

@@ -27,6 +27,7 @@ from ...frontend.types import (
     VOID,
     AddressSpace,
     ArrayType,
+    AtomicType,
     ConstantMatrixType,
     CoopMatrixType,
     FunctionType,
@@ -263,7 +264,9 @@ def _declaration(e: typed.VarDecl) -> bool:
     is_parameter = e.storage == "parameter"
     if e.initializer is None:
         return not isinstance(e.type, (VoidType, FunctionType))
-    return not is_parameter and agree(e.initializer.type, e.type)
+    # An atomic object is initialized with a value of the type that it contains.
+    expected = e.type.value if isinstance(e.type, AtomicType) else e.type
+    return not is_parameter and agree(e.initializer.type, expected)
 
 
 def _function(e: typed.FunctionDecl) -> bool:
