@@ -301,7 +301,7 @@ class Runner:
         """Build one program and return its kernels, one for each variant, in order. Raises any error of the build."""
         # Build several variants in this process (`contained`): if the compiler crashes, each of them is tried alone.
         # Build a single variant as for an application: first in a separate process, if the compiler may crash.
-        contained = len(batch.items) > 1
+        contained = len(variants) > 1
         program = driver.build(self.context, module, self.device, self._build_options(batch), contained=contained)
         infos = module.kernels
         return [
