@@ -28,7 +28,6 @@ INSTEAD = {
     r"the way (of|there)": "the noun: path, route, order",
     r"(whoever|wherever it)": "the noun",
     r"mend(s|ed|ing)?": "fix",
-    r"what there is": "the noun",
     r"that is there": "the noun",
 }
 _PATTERNS = [(re.compile(rf"\b({pattern})", re.IGNORECASE), instead) for pattern, instead in INSTEAD.items()]

@@ -45,6 +45,7 @@ def fitted(module: Module, device: DeviceInfo, build: Callable[[Module], Any]) -
 
 
 def _in_a_form_that_builds(module: Module, build: Callable[[Module], Any]) -> tuple[Module, Any]:
+    """Build a module, or the same source as OpenCL C if its SPIR-V gets no subgroups; return the module and program."""
     try:
         return module, build(module)
     except Exception as error:

@@ -13,7 +13,6 @@ That binary is kept in the cache, too. Only a program that crashes the compiler 
 
 from __future__ import annotations
 
-import contextlib
 import io
 import logging
 import marshal
@@ -141,10 +140,14 @@ def _for_older_processor(library: str, request: build_server.Request) -> tuple[s
     """Return the older processor for which the compiler builds a program, and the answer; None if there is none."""
     for older in () if _PROCESSOR in os.environ else _OLDER_PROCESSORS:
         server = _Server(library, older)
-        with contextlib.suppress(_NotBuilt, Ended), contextlib.closing(server):
+        try:
             answer, crash = server.build(request)
-            if answer[0] and not crash:
-                return older, answer
+        except (_NotBuilt, Ended):
+            continue
+        finally:
+            server.stop()
+        if answer[0] and not crash:
+            return older, answer
     return None
 
 
@@ -186,9 +189,6 @@ class _Server(ChildProcess):
 
     def _environment_of_child(self) -> dict[str, str] | None:
         return {**os.environ, _PROCESSOR: self._processor} if self._processor else None
-
-    def close(self) -> None:
-        self.stop()
 
     def _ensure(self) -> subprocess.Popen[bytes]:
         """Return the process, which is started again if the environment of drivers changed. Raises _NotBuilt."""

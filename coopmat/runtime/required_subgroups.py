@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from coopmat.spirv.module import ENUM, OP, MalformedModule, decode_string, numbers
+from coopmat.spirv.module import ENUM, OP, MalformedModule, Module, decode_string, numbers
 
 Part = tuple[str, bytes, str]
 """A part of a program: its form ("spirv" or "c"), its code, and the options that it is compiled with."""
 
 _ATTRIBUTE = re.compile(rb"__attribute__\(\(intel_reqd_sub_group_size\((\d+)\)\)\)\s+void\s+(\w+)\(")
 _FUNCTION_OF_SUBGROUPS = re.compile(rb"(?<!reqd_)sub_group")
-_HEADER_WORDS = 5
 _SUBGROUP_SIZE_MODE, _BUILT_IN = ENUM["ExecutionMode.SubgroupSize"], ENUM["Decoration.BuiltIn"]
 _SUBGROUP_VARIABLES = range(ENUM["BuiltIn.SubgroupSize"], ENUM["BuiltIn.SubgroupLocalInvocationId"] + 1)
 # Capabilities without instructions of subgroups; SubgroupDispatch is that of the execution mode.
@@ -52,29 +50,23 @@ def _of_spirv(code: bytes) -> tuple[bool, list[tuple[str, int]]]:
     sizes: list[tuple[str, int]] = []
     scopes: set[int] = set()
     uses = False
-    # The device reports what is malformed.
-    with contextlib.suppress(IndexError, MalformedModule):
-        for opcode, operands in _before_functions(code):
-            if opcode == OP["OpEntryPoint"]:
-                names[operands[1]] = decode_string(operands[2:])[0]
-            elif opcode == OP["OpExecutionMode"] and operands[1] == _SUBGROUP_SIZE_MODE and operands[0] in names:
-                sizes.append((names[operands[0]], operands[2]))
-            elif opcode == OP["OpCapability"]:
-                uses |= operands[0] not in _OTHER_CAPABILITIES
-            elif opcode == OP["OpDecorate"] and operands[1] == _BUILT_IN:
-                uses |= operands[2] in _SUBGROUP_VARIABLES
-            elif opcode == OP["OpConstant"] and operands[2] == _SUBGROUP_SCOPE:
-                scopes.add(operands[1])
+    try:
+        module = Module.parse(code, before_functions=True)
+    except MalformedModule:
+        return False, []  # the device reports the fault
+    for item in module.instructions:
+        opcode, operands = item.opcode, item.operands
+        if opcode == OP["OpEntryPoint"]:
+            names[operands[1]] = decode_string(operands[2:])[0]
+        elif opcode == OP["OpExecutionMode"] and operands[1] == _SUBGROUP_SIZE_MODE and operands[0] in names:
+            sizes.append((names[operands[0]], operands[2]))
+        elif opcode == OP["OpCapability"]:
+            uses |= operands[0] not in _OTHER_CAPABILITIES
+        elif opcode == OP["OpDecorate"] and operands[1] == _BUILT_IN:
+            uses |= operands[2] in _SUBGROUP_VARIABLES
+        elif opcode == OP["OpConstant"] and operands[0] == _SUBGROUP_SCOPE and item.result is not None:
+            scopes.add(item.result)
     return uses or bool(scopes and _has_barrier(code, scopes)), sizes
-
-
-def _before_functions(code: bytes) -> Iterator[tuple[int, memoryview]]:
-    """Yield (opcode, operands) of the instructions before the first function."""
-    words = memoryview(code[: len(code) // 4 * 4]).cast("I")
-    at = _HEADER_WORDS
-    while (length := words[at] >> 16) and words[at] & 0xFFFF != OP["OpFunction"]:
-        yield words[at] & 0xFFFF, words[at + 1 : at + length]
-        at += length
 
 
 def _has_barrier(code: bytes, scopes: set[int]) -> bool:
