@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
+import optimizer
 import pytest
 from opencl_devices import NoDevice, device_listed, full_device
 
@@ -17,8 +19,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the outputs under tests/golden/out anew")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     passes.ALWAYS_VERIFY = True
+    optimizer.ALWAYS = config.getoption("--all")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from visiting the collected tests and modules again and again."""
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

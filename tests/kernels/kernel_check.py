@@ -54,7 +54,7 @@ def check(
     """
     path = HERE / file
     source, options = path.read_text(), [*options, f"-I{path.parent}"]
-    theirs = execute(device, PROLOGUE + source, launches, [*options, "-cl-std=CL3.0"])
+    theirs = execute(device, PROLOGUE + source, launches, options)
     wrong = wrong_results("device", theirs, expected)
     for route in PLAIN_AND_OPTIMISED:
         module = coopmat.compile(source, [*options, "--matrices", route], name=str(path))

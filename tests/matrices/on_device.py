@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from optimizer import device_options
 
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.matrices import lowering
@@ -71,10 +72,12 @@ def run(
     pragma = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
     if device_size is not None:
         pragma += _SMALLER_SUBGROUPS.replace("SIZE", str(sub_group_size))
+    text = pragma + text + "\n".join(kernels)
+    options = ["-cl-std=CL3.0", *([] if strategy.has_sub_groups_of_device else device_options(device, text))]
     with warnings.catch_warnings():
         # The device's compiler tells how it vectorised each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)
-        program = cl.Program(context, pragma + text + "\n".join(kernels)).build("-cl-std=CL3.0", cache_dir=False)
+        program = cl.Program(context, text).build(options, cache_dir=False)
     for number, case in enumerate(cases):
         buffers = [_upload(cl, context, array) for array in case.buffers]
         getattr(program, f"t{number}")(queue, size, size, *buffers)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from optimizer import device_options
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
@@ -104,11 +105,13 @@ class Launch:
 
 def compare(device: DeviceInfo, source: str, launches: Sequence[Launch], routes: Sequence[str] = ("native",)) -> None:
     """Fail if any buffer differs; the message has the route, the kernel, the buffer, and the differing elements."""
-    theirs = execute(device, PROLOGUE + source, launches)
+    has_sub_groups = "sub_group" in source or "lanes" in routes
+    options = [] if has_sub_groups else device_options(device, source)
+    theirs = execute(device, PROLOGUE + source, launches, options)
     wrong = []
     for route in routes:
         module = coopmat.compile(source, ["--matrices", route], name="differential.cl")
-        ours = execute(device, module.spirv, launches)
+        ours = execute(device, module.spirv, launches, options)
         for launch, mine, other in zip(launches, ours, theirs, strict=True):
             for number in mine:
                 found = difference(mine[number], other[number], launch.ulps.get(number, 0.0))
@@ -143,11 +146,11 @@ def difference(ours: Array, theirs: Array, ulps: float = 0.0) -> str:
 
 
 def execute(
-    device: DeviceInfo, program: bytes | str, launches: Sequence[Launch], options: Sequence[str] = ("-cl-std=CL3.0",)
+    device: DeviceInfo, program: bytes | str, launches: Sequence[Launch], options: Sequence[str] = ()
 ) -> list[dict[int, Array]]:
     """Return for each launch index of the argument -> contents of the buffer or image after it.
 
-    `options` are build options, used if the program is source.
+    Source is OpenCL C 3.0 unless `options`, the build options, name another version.
     """
     cl = opencl()
     context = cl.Context([device.handle])
@@ -156,9 +159,9 @@ def execute(
         # Ignore the device compiler's log on the vectorization of each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         if isinstance(program, bytes):
-            built = cl.Program(context, program).build()
+            built = cl.Program(context, program).build(list(options))
         else:
-            built = cl.Program(context, program).build(list(options), cache_dir=False)
+            built = cl.Program(context, program).build(["-cl-std=CL3.0", *options], cache_dir=False)
     kept: dict[Shared | Image, Any] = {}
     return [run_kernel(cl, context, queue, built, launch, kept) for launch in launches]
 

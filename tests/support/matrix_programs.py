@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from optimizer import device_options
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
@@ -88,10 +89,11 @@ def run(device: DeviceInfo, target: Target, cases: Sequence[Case]) -> None:
     module = coopmat.compile(program_text(cases), target.options, name="cases.cl")
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
+    options = device_options(device, program_text(cases)) if target.route in ("one", "scratch") else []
     with warnings.catch_warnings():
         # Ignore the device compiler's log on the vectorization of each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)
-        program = cl.Program(context, module.spirv).build()
+        program = cl.Program(context, module.spirv).build(options)
     wrong = []
     for number, case in enumerate(cases):
         info = module.kernels[f"t{number}"]

@@ -80,7 +80,8 @@ def results(text: str, route: str, n: int) -> np.ndarray:
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = [cl.Buffer(context, flags, hostbuf=a) for a in (x, y, p, b, out)]
     size = 16 if route == "lanes" else 1
-    program = coopmat.Program(context, text).build(["--matrices", route])
+    options = ["-cl-opt-disable"] if route == "one" else []
+    program = coopmat.Program(context, text).build(["--matrices", route, *options])
     program.k(queue, (size,), (size,), *buffers[:4], np.uint32(n), buffers[4])
     cl.enqueue_copy(queue, out, buffers[4])
     return out

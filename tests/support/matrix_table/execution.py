@@ -10,6 +10,7 @@ from typing import Any
 
 import library_names
 import numpy as np
+import optimizer
 from matrix_programs import PRELUDE, Target
 
 import coopmat
@@ -80,10 +81,12 @@ class Runner:
         """Return the build options for a batch.
 
         On the routes `one` and `scratch`, three of four batches are built without the device's optimizer, which takes
-        most of the time; the other routes depend on it. Batches of operators always use it: it has miscompiled
-        negations in local memory.
+        most of the time; the other routes depend on it. With --all, batches of operators always use it: it has
+        miscompiled negations in local memory.
         """
-        is_sampled = zlib.crc32(rows[0].name.encode()) % 4 == 0 or rows[0].name.startswith("operators")
+        is_sampled = zlib.crc32(rows[0].name.encode()) % 4 == 0 or (
+            optimizer.ALWAYS and rows[0].name.startswith("operators")
+        )
         without = target.route in ("one", "scratch") and not is_sampled
         return ["-cl-opt-disable"] if without else []
 
