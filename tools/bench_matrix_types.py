@@ -7,15 +7,21 @@ faster. The ratios in brackets are of the quartiles that are worst and best for 
 that other load affects the figures less. The SPIR-V is compared with the hand-written kernels as the device compiles
 them from source, and ("alike") by way of SPIR-V: we cannot influence what a device does with SPIR-V. The exit status is
 1 if a ratio is below the bound.
+
+With --llvm, each line ends with the time of our SPIR-V over the time of the SPIR-V that LLVM's own pass makes; it is
+above 1 if LLVM's is faster.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
+import subprocess
+import sys
 import time
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -117,16 +123,28 @@ class Row:
 
     def line(self) -> str:
         parts = [f"{self.name:12s} hand {self.medians['hand'] * 1e6:8.1f} us"]
-        low, high = self.quartiles["hand"]
-        for variant in ("spirv", "text"):
-            own = self.quartiles[variant]
-            parts.append(f"{variant} {self.ratio(variant):5.2f} ({low / own[1]:.2f} to {high / own[0]:.2f})")
-        return "  ".join([*parts, f"alike {self.ratio('spirv', 'alike'):5.2f}"])
+        parts += [f"{variant} {self._spread(variant, 'hand')}" for variant in ("spirv", "text")]
+        parts.append(f"alike {self.ratio('spirv', 'alike'):5.2f}")
+        if "llvm" in self.medians:
+            parts.append(f"llvm {self._spread('llvm', 'spirv')}")
+        return "  ".join(parts)
+
+    def _spread(self, variant: str, to: str) -> str:
+        """Return the ratio of two variants' medians, and the ratios of their worst and best quartiles."""
+        (low, high), own = self.quartiles[to], self.quartiles[variant]
+        return f"{self.ratio(variant, to):5.2f} ({low / own[1]:.2f} to {high / own[0]:.2f})"
+
+
+def llvm_spirv(source: str, cpu: str) -> bytes:
+    """Return the SPIR-V of a source whose matrix types LLVM's own pass lowers, for the vectors of an x86-64 CPU."""
+    text = coopmat.compile(source, ["-w", "--dialect", "llvm"]).llvm_ir
+    command = [sys.executable, str(Path(__file__).with_name("llvm_matrix_types.py")), cpu]
+    return subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, check=True).stdout
 
 
 class Bench:
-    def __init__(self) -> None:
-        cl = opencl()
+    def __init__(self, llvm_cpu: str | None) -> None:
+        cl, self.llvm_cpu = opencl(), llvm_cpu
         found = [d for d in list_devices() if d.sub_groups]
         if not found:
             raise click.ClickException("no OpenCL device: pip install 'coopmat[cpu]'")
@@ -145,9 +163,11 @@ class Bench:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cl.CompilerWarning)
             built = {k: cl.Program(self.context, t).build("-cl-std=CL3.0", cache_dir=False) for k, t in texts.items()}
-            modules = {"spirv": module, "alike": coopmat.compile(texts["hand"], ["-w"])}
-            for variant, each in modules.items():
-                built[variant] = cl.Program(self.context, each.spirv).build(cache_dir=False)
+            modules = {"spirv": module.spirv, "alike": coopmat.compile(texts["hand"], ["-w"]).spirv}
+            if self.llvm_cpu is not None:
+                modules["llvm"] = llvm_spirv(matrix_source(n), self.llvm_cpu)
+            for variant, spirv in modules.items():
+                built[variant] = cl.Program(self.context, spirv).build(cache_dir=False)
         return built
 
     def run(self, n: int, names: tuple[str, ...], rounds: int) -> list[Row]:
@@ -192,8 +212,9 @@ class Bench:
 @click.option("--rounds", default=41, show_default=True)
 @click.option("--size", "sizes", type=int, multiple=True, default=SIZES, show_default=True)
 @click.option("--kernel", "names", type=click.Choice(KERNELS), multiple=True, default=KERNELS, show_default=True)
-def main(rounds: int, sizes: tuple[int, ...], names: tuple[str, ...]) -> None:
-    bench, worst = Bench(), 2.0
+@click.option("--llvm", "llvm_cpu", metavar="CPU", help="Measure LLVM's own pass, for CPU's vectors (or 'spirv').")
+def main(rounds: int, sizes: tuple[int, ...], names: tuple[str, ...], llvm_cpu: str | None) -> None:
+    bench, worst = Bench(llvm_cpu), 2.0
     click.echo("hand-written time over ours: medians (and with the worst and best quartiles)")
     for n in sizes:
         for row in bench.run(n, names, rounds):
