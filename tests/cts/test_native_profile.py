@@ -23,7 +23,7 @@ PROFILES = {
     for name in ("igc", "maint1", "khr")
 }
 # Those of each operation's few that are run, one with matrices of bfloat16 among them where there is one.
-MOST = 3
+MOST = 2
 # What is not in words that a profile has, by mode and operation, and what the error says. In SPIR-V modules it stays
 # what it is, and only igc's are changed; in C local memory serves, but for the work-group's matrices.
 _OF_FURTHER = ("convert_use", "transpose", "reduce_row", "reduce_column", "reduce_all", "reduce_2x2")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matrix_programs import TARGETS, Kernel, Target, equal, run
+from repeats import slow_where
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices.reference import Array
@@ -33,7 +34,7 @@ def widened(bits: Array) -> Array:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-@pytest.mark.parametrize("target", EVERY, ids=str)
+@pytest.mark.parametrize("target", slow_where(lambda t: t.sub_group_size not in (1, 5, 16), EVERY), ids=str)
 def test_pointers(device: DeviceInfo, target: Target) -> None:
     if target.route == "lanes" and target.sub_group_size not in device.sub_group_sizes:
         pytest.skip(f"the device has no subgroups of {target.sub_group_size}")

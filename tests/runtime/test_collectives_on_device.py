@@ -25,6 +25,7 @@ from collectives import (
     wrong_lanes,
 )
 from differential import NUMPY, PROLOGUE, Array, Launch, execute
+from optimizer import device_options
 from repeats import SAME_WIDTH, slow_where
 
 import coopmat
@@ -102,7 +103,8 @@ def test_subgroup_functions(device: DeviceInfo, t: str, size: int) -> None:
             assert not wrong, "\n".join([f"{t} {size}" + own * ", the device's own compiler", *wrong.values()])
     if size == SIZES[list(NUMPY).index(t) % len(SIZES)]:
         whole = kernel("k0", t, every, "true", "")
-        (found,) = results(device, scratch(whole, size).spirv, t, [("k0", every)], inputs)
+        options = device_options(device, whole)
+        (found,) = results(device, scratch(whole, size).spirv, t, [("k0", every)], inputs, options)
         wrong = wrong_lanes(every, "true", size, inputs, found)
         assert not wrong, "\n".join([f"{t} {size}, through local memory", *wrong.values()])
 

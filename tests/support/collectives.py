@@ -346,7 +346,12 @@ Job = tuple[str, list[Case]]
 
 
 def results(
-    device: DeviceInfo, program: bytes | str, t: str, jobs: Sequence[Job], inputs: Sequence[Array]
+    device: DeviceInfo,
+    program: bytes | str,
+    t: str,
+    jobs: Sequence[Job],
+    inputs: Sequence[Array],
+    options: Sequence[str] = (),
 ) -> list[dict[str, Array]]:
     """Return for each kernel its result buffers, by element type."""
     names = list(dict.fromkeys((t, "int", "uint")))
@@ -354,5 +359,5 @@ def results(
     for name, cases in jobs:
         outs = [np.full((len(cases), ITEMS), 77, NUMPY[r]) for r in names]
         launches.append(Launch(name, [*inputs, *outs], (ITEMS,), (LOCAL,)))
-    found = execute(device, program, launches)
+    found = execute(device, program, launches, options)
     return [{name: result[2 + i] for i, name in enumerate(names)} for result in found]

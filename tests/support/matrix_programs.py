@@ -46,7 +46,8 @@ class Target:
         if self.is_native:
             route, _, profile = self.route.partition(":")
             return ["--matrices", route, *(["--native-profile", profile] if profile else []), *self.more]
-        size = ["--sub-group-size", str(self.sub_group_size)] if self.sub_group_size > 1 else []
+        is_chosen = self.sub_group_size > 1 or self.route in ("lanes", "scratch")
+        size = ["--sub-group-size", str(self.sub_group_size)] if is_chosen else []
         return ["--matrices", self.route, *size, *self.more]
 
     def __str__(self) -> str:

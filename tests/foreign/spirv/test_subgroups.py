@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from collectives import ITEMS, MATRIX, kernel, results, samples, typed_cases, untyped_cases, wrong_lanes
+from optimizer import device_options
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -37,7 +38,8 @@ def test_functions_of_values(device: DeviceInfo, route: str, t: str, first: int,
         samples(t, (ITEMS // size, size)).reshape(-1),
         (np.random.default_rng(size).integers(0, 3, ITEMS) * 7).astype(np.int32),
     )
-    (found,) = results(device, module.spirv, t, [("k0", cases)], inputs)
+    options = device_options(device, module.spirv_text) if route in ("one", "scratch") else []
+    (found,) = results(device, module.spirv, t, [("k0", cases)], inputs, options)
     wrong = wrong_lanes(cases, "true", size, inputs, found)
     assert not wrong, "\n".join(wrong.values())
 
