@@ -14,16 +14,18 @@ PARAMETERS = "floate4m3_t e, floate5m2_t g, global floate4m3_t *p, float x, half
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "result"),
     [
-        *("e = (floate4m3_t)x", "x = (float)e", "g = (floate5m2_t)e", "b = (bfloat16)g", "h = (half)e", "p[n] = *p"),
-        *("u = as_uchar(e)", "e = as_floate4m3_t(u)", "g = as_floate5m2_t(e)", "e = n ? e : *p", "n = sizeof(e)"),
-        *("e = convert_floate4m3_t(x)", "e = convert_floate4m3_t_sat_rtz(h)", "g = convert_floate5m2_t_sat(e)"),
-        *("x = convert_float(g)", "b = convert_bfloat16(e)", "h = convert_half_rtn(g)"),
+        *(("(floate4m3_t)x", "floate4m3_t"), ("(float)e", "float"), ("(floate5m2_t)e", "floate5m2_t")),
+        *(("(bfloat16)g", "bfloat16"), ("(half)e", "half"), ("*p", "floate4m3_t"), ("n ? e : *p", "floate4m3_t")),
+        *(("as_uchar(e)", "uchar"), ("as_floate4m3_t(u)", "floate4m3_t"), ("as_floate5m2_t(e)", "floate5m2_t")),
+        *(("p[n] = *p", "floate4m3_t"), ("n = sizeof(e)", "int"), ("convert_floate4m3_t(x)", "floate4m3_t")),
+        *(("convert_floate4m3_t_sat_rtz(h)", "floate4m3_t"), ("convert_floate5m2_t_sat(e)", "floate5m2_t")),
+        *(("convert_float(g)", "float"), ("convert_bfloat16(e)", "bfloat16"), ("convert_half_rtn(g)", "half")),
     ],
 )
-def test_what_there_is(text: str) -> None:
-    expression(text, PARAMETERS)
+def test_types_of_expressions(text: str, result: str) -> None:
+    assert type_of(text, PARAMETERS) == result
 
 
 def codes(source: str, *options: str) -> list[str]:

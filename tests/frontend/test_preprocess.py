@@ -454,7 +454,11 @@ def test_whatever_the_input_only_diagnostics_come_out(source: str, tight: bool) 
 @given(st.binary(max_size=200))
 @settings(max_examples=100, deadline=None)
 def test_bytes_too(source: bytes) -> None:
-    run(source)
+    stream, diagnostics = run(source)
+    lines = len(source.decode(errors="replace").splitlines()) + 1
+    places = [token.span.line for token in stream.tokens]
+    places += [item.span.line for item in diagnostics.items if item.span is not None]
+    assert all(1 <= line <= lines for line in places)
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from opencl_devices import find
 
@@ -78,7 +79,10 @@ def test_subgroups_that_a_driver_says_nothing_of_make_a_launch() -> None:
     device, program = built(PLATFORMS[0], "scratch8")
     cl = opencl()
     queue = cl.CommandQueue(program.context)
-    buffer = cl.Buffer(program.context, cl.mem_flags.READ_WRITE, 256)
+    values = np.arange(64, dtype=np.float32)
+    buffer = cl.Buffer(program.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=values)
     size = program.free.get_sub_group_info(device, cl.kernel_sub_group_info.LOCAL_SIZE_FOR_SUB_GROUP_COUNT, 1)
     program.free(queue, size, None, buffer)
-    queue.finish()
+    doubled = np.empty_like(values)
+    cl.enqueue_copy(queue, doubled, buffer)
+    assert (doubled == 2 * values).all()
