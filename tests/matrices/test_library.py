@@ -34,7 +34,8 @@ TYPES = [row for row in COMPONENT_TYPES.values() if not row.is_bits]
 INTEGERS = [t for t in TYPES if t.is_integer]
 FLOATS = [t for t in TYPES if not t.is_integer]
 # The table of cases (`matrix_table`) has the other sizes, and scratch, which Oclgrind runs too (`test_oclgrind`).
-TARGETS = [("one", 1), ("lanes", 16)]
+# With --all also lanes, for which the table of cases (test_table.py) has each operation by default.
+TARGETS = [("one", 1), pytest.param(("lanes", 16), marks=pytest.mark.slow)]
 
 
 @pytest.fixture(params=TARGETS, ids=lambda target: f"{target[0]}{target[1]}")
