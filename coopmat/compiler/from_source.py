@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ..diagnostics import CompileError, Diagnostics, InternalError, Span, TooManyErrors
+from ..frontend.portions import Portions, at_once
 from ..matrices.strategies import Tuning
 from .stages import LOWERED, PASSED, TOKENS, TREE, UNIT, WRITTEN
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..opencl_c import Written
     from ..options import CompileOptions
     from ..passes import Pass, Report
-    from ..preambles import Preamble
+    from ..preambles import Snapshot
     from .compilation import Compilation
 
 
@@ -45,32 +46,38 @@ def preprocess(c: Compilation) -> TokenStream:
         extensions=options.extensions,
         fast_relaxed_math=options.fast_relaxed_math,
     )
-    return c.timed("preprocess", lambda: preprocess(c.source, c.name, settings, c.findings, c.preamble))
+    stream = c.timed("preprocess", lambda: preprocess(c.source, c.name, settings, c.findings, portions(c)))
+    return replace(stream, is_whole=c.preamble is None or c.preamble.known is None)
 
 
-def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble | None:
-    """Return an empty preamble for a compilation with these options; None with -include, which reads files first.
+def portions(c: Compilation) -> Portions:
+    """Return the portions in which a stage processes its input: its preamble first, if the compilation has one."""
+    return at_once if c.preamble is None else c.preamble.portions
+
+
+def preamble_of(options: CompileOptions, *, whole: bool = False) -> Snapshot | None:
+    """Return an empty snapshot for a compilation with these options; None with -include, which reads files first.
 
     whole: whether all functions of the preamble are kept.
     """
-    from ..preambles import Preamble
+    from ..preambles import Snapshot
 
     if options.includes:
         return None
     settings = (
         *(options.cl_std, sorted(options.extensions.items()), options.fast_relaxed_math, options.wrap),
-        *(options.single_precision_constant, options.fp_contract != "off", sorted(options.budgets)),
-        *(options.error_limit, options.no_warnings, options.warnings, options.system_dirs, options.half_bits),
-        options.matrix_layout,
+        *(options.fp_contract != "off", sorted(options.budgets), options.half_bits, options.matrix_layout),
+        *(options.single_precision_constant, options.error_limit, options.no_warnings, options.warnings),
+        options.system_dirs,
     )
-    return Preamble(repr(settings), whole)
+    return Snapshot(repr(settings), whole=whole)
 
 
 def parse(c: Compilation) -> syntax.TranslationUnit:
     from ..frontend.parse import parse
 
     tokens = c.result(TOKENS)
-    return c.timed("parse", lambda: parse(tokens, c.findings, c.preamble))
+    return c.timed("parse", lambda: parse(tokens, c.findings, portions(c)))
 
 
 def analyse(c: Compilation) -> typed.Unit:
@@ -79,13 +86,12 @@ def analyse(c: Compilation) -> typed.Unit:
     from ..preambles import Unreached
 
     options = c.options
-    contract = options.fp_contract != "off"
-    row_major = options.matrix_layout == "row-major"
+    contract, row_major = options.fp_contract != "off", options.matrix_layout == "row-major"
     flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits, row_major
 
     def run() -> typed.Unit:
         tree, reached = c.result(TREE), c.drops_early and not options.separate
-        return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, c.preamble, reached, options.separate))
+        return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, portions(c), reached, options.separate))
 
     with collector:
         try:
@@ -98,6 +104,8 @@ def analyse(c: Compilation) -> typed.Unit:
             c.findings.raise_if_errors()
             raise
         c.findings.raise_if_errors()
+        if c.preamble is not None:
+            c.preamble.finish(unit)
         if c.drops_early:
             c.drop(TOKENS, TREE)
         if unit.has_matrices:
