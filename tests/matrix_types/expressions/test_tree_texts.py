@@ -38,7 +38,7 @@ def _object(number: int, n: int, m: int | None = None) -> Object:
 
 
 def _add(left: Term, right: Term, operator: str = "add") -> Elementwise:
-    return Elementwise(left.element, left.rows, left.columns, operator, left, right)  # type: ignore[arg-type]
+    return Elementwise(left.element, left.rows, left.columns, left, right, operator)  # type: ignore[arg-type]
 
 
 def _product(left: Term, right: Term) -> Product:
@@ -202,7 +202,7 @@ def test_integers_wrap_and_halves_are_rounded_each_time() -> None:
 
 def test_rows_and_elements() -> None:
     m = np.arange(6, dtype=np.float32).reshape(2, 3)
-    root = Part(F32, 1, 3, "row", Object(F32, 2, 3, 0), 1)
+    root = Part(F32, 1, 3, Object(F32, 2, 3, 0), "row", 1)
     assert value(root, [m, 1]).tolist() == [[3, 4, 5]]
     changed = WithElement(F32, 2, 3, Object(F32, 2, 3, 0), 1, 2, 3)
     assert value(changed, [m, 1, 2, np.float32(9)]).tolist() == [[0, 1, 2], [3, 4, 9]]
