@@ -82,6 +82,7 @@ BUILTINS = [
         ("intel_sub_group_shuffle_down", C["f32"]),
         ("intel_sub_group_block_read", C["u32"]),
         ("intel_sub_group_block_read_us8", C["u16"]),
+        ("intel_sub_group_block_read_ul16", C["u64"]),
         ("intel_sub_group_block_write", C["u32"]),
         ("intel_sub_group_block_write4", C["u32"]),
     ]
@@ -111,6 +112,7 @@ SCRATCH_BUILTINS = [
         ("sub_group_ballot_find_msb", None),
         ("get_sub_group_lt_mask", None),
         ("intel_sub_group_block_read_us8", C["u16"]),
+        ("intel_sub_group_block_read_ul16", C["u64"]),
         ("intel_sub_group_block_write4", C["u32"]),
     ]
 ]
