@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..diagnostics import CompileError, Diagnostics, InternalError, Span, TooManyErrors
 from ..frontend.portions import Portions, at_once
-from ..matrices.strategies import Tuning
+from ..matrices.routes import Tuning
 from .stages import LOWERED, PASSED, TOKENS, TREE, UNIT, WRITTEN
 
 if TYPE_CHECKING:
@@ -145,12 +145,12 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
         rules = c.memory_rules() or NO_RULES
         sequence.append(NativeMatrices(functions, rules, options.sub_group_size, options.consumer))
     elif route != "native":
-        from ..matrices.strategies import STRATEGIES
+        from ..matrices.routes import LOWERED_ROUTES
         from ..passes.matrices import Matrices
 
         half_bits = in_c and "cl_khr_fp16" not in options.features
-        strategy = STRATEGIES[route].tuned(tuning(options))
-        sequence.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
+        lowered = LOWERED_ROUTES[route].tuned(tuning(options))
+        sequence.append(Matrices(lowered, functions, options.sub_group_size, half_bits))
     if form != "flat" and (every or unit.has_matrix_types):
         from ..matrix_types.lowering import MatrixTypes
 
@@ -167,16 +167,16 @@ def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
     from ..frontend import typed
     from ..frontend.matrix_terms import matrix_type
     from ..frontend.nodes import walk
-    from ..matrices.strategies import STRATEGIES
+    from ..matrices.routes import LOWERED_ROUTES
     from ..matrices.variants import Operands
 
-    strategy = STRATEGIES[options.matrices].tuned(tuning(options))
-    lanes = strategy.size(options.sub_group_size)
+    route = LOWERED_ROUTES[options.matrices].tuned(tuning(options))
+    lanes = route.size(options.sub_group_size)
     bodies = (decl.body for decl in unit.functions if unit.has_matrices and decl.body is not None)
 
     def is_product(node: typed.MatrixMulAdd) -> bool:
         a, b, c = (matrix_type(operand.type) for operand in (node.a, node.b, node.c))
-        return strategy.product(a, b, c, Operands(node.operands), lanes) is not None
+        return route.product(a, b, c, Operands(node.operands), lanes) is not None
 
     return any(is_product(node) for body in bodies for node in walk(body) if isinstance(node, typed.MatrixMulAdd))
 
@@ -250,7 +250,7 @@ def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
 def emit(c: Compilation) -> bytes:
     from ..faults import avoid_device_faults
     from ..matrices.lowering import prelude
-    from ..matrices.strategies import OPENCL_C_ONLY
+    from ..matrices.routes import OPENCL_C_ONLY
     from ..options import LINKED
     from ..spirv import llvm_text
     from ..spirv.aligned_accesses import with_alignment

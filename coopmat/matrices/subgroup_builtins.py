@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from . import spelling
 from .instance import FromTemplate, Instance, Parameter, Signature
-from .strategies import Strategy, Target
+from .routes import LoweredRoute, Target
 from .subgroup_table import ROWS, Row
 from .variants import COMPONENT_TYPES, ComponentType
 
@@ -111,10 +111,10 @@ class SubgroupBuiltin(FromTemplate):
         """The number at the end of the builtin's name, or 1."""
         return int(self.name[len(self.name.rstrip("0123456789")) :] or 1)
 
-    def files(self, strategy: Strategy) -> tuple[str, ...]:
-        if strategy.builtins is None:
-            raise ValueError(f"{strategy.name}: the device has {self.name}")
-        return (strategy.builtins,)
+    def files(self, route: LoweredRoute) -> tuple[str, ...]:
+        if route.builtins is None:
+            raise ValueError(f"{route.name}: the device has {self.name}")
+        return (route.builtins,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +200,14 @@ def _folding(operation: str, t: ComponentType) -> dict[str, str]:
     return {"VALUE(x)": value, "IDENTITY": identity, "COMBINE(x, y)": combine}
 
 
-def substitute_builtin(strategy: Strategy, name: str, component: ComponentType | None = None) -> Instance | None:
+def substitute_builtin(route: LoweredRoute, name: str, component: ComponentType | None = None) -> Instance | None:
     """Return the library function that replaces the builtin `name` on scalars of `component`.
 
     Return None if the builtin itself must be called.
     """
-    if name not in ROWS or not (strategy.exchanges_in_local_memory or strategy.has_one_work_item):
+    if name not in ROWS or not (route.exchanges_in_local_memory or route.has_one_work_item):
         return None
-    make = ScratchBuiltin if strategy.exchanges_in_local_memory else BuiltinOfOne
+    make = ScratchBuiltin if route.exchanges_in_local_memory else BuiltinOfOne
     plain = make(name, None)
     if not plain.takes_values:
         return plain

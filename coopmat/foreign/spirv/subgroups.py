@@ -59,7 +59,7 @@ def collective(f: FunctionLowering, item: Instruction) -> bool:
         if builtin is None:
             raise unsupported(item, f"the group operation {operation} is not supported")
     if builtin is None:
-        raise unsupported(item, f"under --matrices {f.strategy.name} is not supported")
+        raise unsupported(item, f"under --matrices {f.route.name} is not supported")
     _replace(f, item, builtin, operands, "u" if re.fullmatch(r"Group(NonUniform)?U(Min|Max)", name) else "s")
     return True
 
@@ -78,7 +78,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
     if f.types.constants.value(execution) != SCOPE_SUBGROUP:
         return False
     f.module.touched = True
-    if f.strategy.has_one_work_item:
+    if f.route.has_one_work_item:
         f.out.append(Instruction(OP["OpMemoryBarrier"], (memory, semantics)))
     else:
         group = f.pool.number(SCOPE_WORKGROUP)
@@ -88,7 +88,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def memory_barrier(f: FunctionLowering, item: Instruction) -> bool:
-    if f.strategy.has_one_work_item or not _of_subgroup(f, item):
+    if f.route.has_one_work_item or not _of_subgroup(f, item):
         return False
     f.out.append(Instruction(item.opcode, (f.pool.number(SCOPE_WORKGROUP), item.operands[1])))
     return True
@@ -130,9 +130,9 @@ def block_write(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def _instance(f: FunctionLowering, item: Instruction, builtin: str, component: ComponentType | None) -> Instance:
-    instance = substitute_builtin(f.strategy, builtin, component)
+    instance = substitute_builtin(f.route, builtin, component)
     if instance is None:
-        raise unsupported(item, f"under --matrices {f.strategy.name} is not supported")
+        raise unsupported(item, f"under --matrices {f.route.name} is not supported")
     return instance
 
 
