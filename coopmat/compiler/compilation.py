@@ -107,7 +107,7 @@ class Compilation:
 
     @property
     def matrices(self) -> str:
-        """The route: "native", or the name of a lowering in `LOWERED_ROUTES`."""
+        """The route: "native", or a name in `LOWERED_ROUTES`."""
         return self.options.matrices
 
     @property

@@ -359,7 +359,7 @@ def machine(options: CompileOptions) -> Machine:
 
 
 def tuning(options: CompileOptions) -> Tuning:
-    """Return the device's properties for the lowerings of cooperative matrices."""
+    """Return the device's properties for the routes of cooperative matrices."""
     size = options.usual_sub_group_size
     row = Tuning(options.widest, options.fma, options.guarded_loads, size, options.instructions)
     if options.matrix_registers is None:

@@ -38,13 +38,13 @@ _GOLDEN_RATIO = (1 + 5**0.5) / 2
 class Profile:
     """The test subjects of a device on one route.
 
-    route: "native", or the name of a lowering.
+    route: "native", or the name of a lowered route.
     multiply_adds: each with a subgroup size in work-items, None if the device chooses.
     matrix_types: the types for operations on single matrices, with the same subgroup sizes.
     pointer_alignment: the alignment of matrices in memory, in bytes.
     stride_multiple: the number of bytes of which strides must be multiples.
     exhaustive: whether matrix types are tested with every combination of an operation's other parameters.
-    lowered: the lowering, with the matrix instructions of the device; None for "native".
+    lowered: the route's library, with the matrix instructions of the device; None for "native".
     """
 
     device: DeviceInfo
@@ -70,7 +70,7 @@ class Profile:
     def has_type(self, matrix: MatrixType, sub_group_size: int | None) -> bool:
         """Return whether a kernel may use the type.
 
-        A lowering has every matrix type whose component type the device supports.
+        A lowered route has every matrix type whose component type the device supports.
         """
         if not self.is_native:
             return matrix.component in component_types(self.device)
@@ -180,7 +180,7 @@ def _components(item: Variant | MatrixType) -> int:
 
 
 def _lowered_route(device: DeviceInfo, route: str) -> LoweredRoute:
-    """Return the route's lowering, restricted to the matrix instructions that the device has.
+    """Return the lowered route, restricted to the matrix instructions that the device has.
 
     Raises ValueError if the route does not exist, or if it requires instructions and the device has none of them.
     """

@@ -12,7 +12,7 @@ from .products import COPY_BYTES, joined, piece
 from .routes import Target
 from .variants import ComponentType, Layout, MatrixType, Use
 
-# Limits for unrolling, in steps: multiply-adds, of vectors if the lowering has them, or accesses. Beyond UNROLL_LIMIT
+# Limits for unrolling, in steps: multiply-adds, of vectors if the route has them, or accesses. Beyond UNROLL_LIMIT
 # the loop over K is not unrolled, beyond BODY_LIMIT no loop is. LLVM's and the device compiler's time grows faster than
 # the code: minutes for 4096 accesses. Unrolling gains nothing if the values do not fit registers: with loops, 32x32x32
 # runs 0.8 to 1.1 times as fast and builds five times as fast. SCALAR_LIMIT: scalars in subgroups.
@@ -89,7 +89,7 @@ def shuffle_macros(target: Target, t: ComponentType) -> dict[str, str]:
 
 
 def unset(target: Target) -> dict[str, str]:
-    """Return the macro that fills a result before it is written: with 93 in lowerings for tests, otherwise empty."""
+    """Return the macro that fills a result before it is written: with 93 in routes for tests, otherwise empty."""
     fill = "CM_EACH for (int i = 0; i < (n); ++i) (t)[i] = (CM_T)93;" if target.route.is_emulated else ""
     return {"UNSET(t, n)": fill}
 

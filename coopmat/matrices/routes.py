@@ -21,7 +21,7 @@ DEFAULT_SUB_GROUP_SIZE = 16
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The properties of the device on which a lowering depends.
+    """The properties of the device on which a route depends.
 
     widest: the largest number of components of usable vectors.
     fma: whether the builtin fma exists.
@@ -43,7 +43,7 @@ DEFAULT_TUNING = Tuning()
 
 
 class SubGroup(Enum):
-    """The subgroups of a lowering.
+    """The subgroups of a route.
 
     WORK_ITEM: a subgroup is a single work-item.
     DEVICE: subgroups are the device's.
@@ -58,14 +58,14 @@ class SubGroup(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LoweredRoute:
-    """A lowering of matrix operations to functions of the library.
+    """A route that lowers matrix operations to functions of the library.
 
     files: the files of library/ with the sections; the last file takes precedence.
     usual: the class of the lane layout of matrices for which no instruction requires another.
-    products: the instructions of the lowering's newest devices.
+    products: the instructions of the route's newest devices.
     others: instructions that only older devices have.
     family: the family of the vendor's instructions (`INSTRUCTIONS`); empty if there is none.
-    generation: the generation of the devices (`FAMILIES`), if the lowering is for one generation only.
+    generation: the generation of the devices (`FAMILIES`), if the route is for one generation only.
     prelude: the file of C that defines functions by the instructions, in place of the library's functions of those
         names.
     builtins: the file with the subgroup builtins, if the subgroups are not the device's.
@@ -89,7 +89,7 @@ class LoweredRoute:
     tuning: Tuning = DEFAULT_TUNING
 
     def tuned(self, tuning: Tuning) -> LoweredRoute:
-        """Return the same lowering with the properties of another device."""
+        """Return the same route with the properties of another device."""
         products = self.products
         if tuning.instructions is not None:
             products = tuple(row for row in self.every_product if row.name in tuning.instructions)
@@ -135,9 +135,9 @@ class LoweredRoute:
         return self.sub_group is SubGroup.WORK_ITEMS
 
     def replaces_builtins(self, has_matrices: bool) -> bool:
-        """Return whether the subgroup builtins of a unit refer to the lowering's subgroups instead of the device's.
+        """Return whether the subgroup builtins of a unit refer to the route's subgroups instead of the device's.
 
-        If lanes exchange values through local memory, return True. If the lowering's subgroups are single work-items,
+        If lanes exchange values through local memory, return True. If the route's subgroups are single work-items,
         return `has_matrices`: such subgroups are useless in a unit without matrices.
         """
         return self.exchanges_in_local_memory or (self.has_one_work_item and has_matrices)
@@ -191,7 +191,7 @@ class LoweredRoute:
 
 
 def _vendors(family: str, generation: str = "") -> tuple[LoweredRoute, LoweredRoute]:
-    """Return the lowering that uses the matrix instructions of a vendor's devices, and the lowering that emulates them.
+    """Return the route that uses the matrix instructions of a vendor's devices, and the route that emulates them.
 
     With `generation`, the instructions are those of one generation. Otherwise they are those of the newest, with
     `others` for older devices.
@@ -253,13 +253,13 @@ LOWERED_ROUTES: Mapping[str, LoweredRoute] = MappingProxyType(
     }
 )
 
-# The lowerings whose instructions are only available in OpenCL C, by extensions of its compilers.
+# The routes whose instructions are only available in OpenCL C, by extensions of its compilers.
 OPENCL_C_ONLY = tuple(name for name, row in LOWERED_ROUTES.items() if row.prelude)
-# The routes of matrices: native, or a lowering.
+# The routes of matrices: native, and the lowered ones.
 ROUTES = ("native", *LOWERED_ROUTES)
 # The routes that are listed; the others are named FAMILY@GENERATION or FAMILY:emulated@GENERATION.
 LISTED_ROUTES = tuple(name for name in ROUTES if "@" not in name)
-# Lowerings whose subgroups are the device's.
+# Routes whose subgroups are the device's.
 IN_SUB_GROUPS = tuple(name for name, row in LOWERED_ROUTES.items() if row.has_sub_groups_of_device)
 
 
@@ -290,7 +290,7 @@ _WORK_GROUP_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL, "global": _
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target of an instantiation: a lowering, a subgroup size, and a work-group size.
+    """The target of an instantiation: a route, a subgroup size, and a work-group size.
 
     work_items: the largest size of a work-group.
     whole_work_group: the matrices have the scope of a work-group, so that all its work-items form the subgroup.
@@ -322,7 +322,7 @@ class Target:
     def of_work_group(self) -> Target:
         """Return the target for matrices with the scope of a work-group, which must have `work_items` work-items.
 
-        The work-items of the whole work-group are one subgroup of the lowering `scratch`.
+        The work-items of the whole work-group are one subgroup of the route `scratch`.
         """
         whole = LOWERED_ROUTES["scratch"].tuned(self.route.tuning)
         return Target(whole, self.work_items, self.work_items, whole_work_group=True)

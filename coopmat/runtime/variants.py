@@ -18,7 +18,7 @@ def variants(device: Any, sub_group_size: int | None = None, *, unit: bool | Non
     """Return the multiply-adds that programs with matrices can rely on, on a pyopencl device or a `DeviceInfo`.
 
     A device with cl_khr_cooperative_matrix is asked for its list, for subgroups of `sub_group_size` work-items or of
-    its default size. On any other device, the lowerings compute every combination of component types of one class and
+    its default size. On any other device, all routes compute every combination of component types of one class and
     every shape, in subgroups of every size.
 
     The list for such a device begins with the multiply-adds of its matrix instructions, in the instructions' shapes.
@@ -76,7 +76,7 @@ def _native(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ..
 
 
 def _route(device: DeviceInfo, asks: bool = True) -> LoweredRoute | None:
-    """Return the lowering to the device's matrix instructions, restricted to those that are right.
+    """Return the route by the device's matrix instructions, restricted to those that are right.
 
     If there are no such instructions, return None.
     """
@@ -86,7 +86,7 @@ def _route(device: DeviceInfo, asks: bool = True) -> LoweredRoute | None:
 
 
 def _takes(route: LoweredRoute, variant: Variant, sub_group_size: int | None) -> bool:
-    """Return whether the lowering computes a multiply-add by instructions in subgroups of that size (None: any)."""
+    """Return whether the route computes a multiply-add by instructions in subgroups of that size (None: any)."""
     a, b, c, _ = variant.matrix_types()
     operands = default_operands(variant.a, variant.b, variant.c)
     if variant.saturating:
