@@ -10,7 +10,7 @@ from typing import Any
 
 from . import budgets
 from .features import LANGUAGE_VERSIONS, Features
-from .matrices.strategies import OPENCL_C_ONLY, ROUTES
+from .matrices.routes import OPENCL_C_ONLY, ROUTES
 from .native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 from .reporting import ShortTraceback
 

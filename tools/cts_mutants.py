@@ -155,7 +155,7 @@ MUTANTS = (
     Mutant(
         "local-stores-not-waited-for",
         "scratch",
-        "matrices/strategies.py",
+        "matrices/routes.py",
         '_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL}',
         "_FENCES = {}",
     ),

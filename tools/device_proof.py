@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coopmat.matrices.instructions import FAMILIES
-from coopmat.matrices.strategies import ROUTES
+from coopmat.matrices.routes import ROUTES
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 # component type of A and B -> the type of C, both types in run headers, the values of A and B, and the check of C. Sums

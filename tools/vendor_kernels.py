@@ -19,7 +19,7 @@ import coopmat
 from coopmat.diagnostics import CompileError
 from coopmat.matrices.instructions import INSTRUCTIONS, Instruction, source
 from coopmat.matrices.products import FragmentProduct
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import Operands, Variant, default_operands
 from coopmat.options import CompileOptions
 from coopmat.runtime.launch import resolve_options
@@ -151,7 +151,7 @@ class _OfRoute(Job):
 
 def products(compiler: Compiler, device: str, route: str) -> list[FragmentProduct]:
     """Return the products of a route for which a device has instructions."""
-    rows = (row for row in STRATEGIES[route].every_product if isinstance(row, FragmentProduct))
+    rows = (row for row in LOWERED_ROUTES[route].every_product if isinstance(row, FragmentProduct))
     return [row for row in rows if compiler.has(device, row.instructions[0])]
 
 

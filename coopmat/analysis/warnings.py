@@ -49,9 +49,6 @@ def check_unused_in_function(c: Context, state: FunctionState) -> None:
     for entity in state.typedefs:
         if entity not in c.named_types:
             c.warn("unused-local-typedef", f"typedef '{entity.name}' is never used", entity.span)
-    for decl in (*state.locals, *state.decl.parameters):
-        references.pop(decl, None)  # free memory: the counts are no longer needed
-        only_set.pop(decl, None)
 
 
 def check_unused_functions(c: Context) -> None:

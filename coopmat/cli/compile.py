@@ -14,7 +14,7 @@ import click
 
 from coopmat import budgets, passes
 from coopmat.diagnostics import CompileError, Diagnostic, Severity
-from coopmat.matrices.strategies import LISTED_ROUTES, OPENCL_C_ONLY
+from coopmat.matrices.routes import LISTED_ROUTES, OPENCL_C_ONLY
 from coopmat.options import CompileOptions, UsageError
 
 from . import verbose

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coopmat.matrices.strategies import LISTED_ROUTES, ROUTES
+from coopmat.matrices.routes import LISTED_ROUTES, ROUTES
 
 from .files import write_outputs
 from .progress import progress

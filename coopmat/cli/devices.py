@@ -20,7 +20,7 @@ from coopmat.devices import (
 from coopmat.devices.environment import INSTALL_COMMAND
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.sub_groups import sub_group_sizes
-from coopmat.matrices.strategies import IN_SUB_GROUPS, LISTED_ROUTES, OPENCL_C_ONLY
+from coopmat.matrices.routes import IN_SUB_GROUPS, LISTED_ROUTES, OPENCL_C_ONLY
 from coopmat.runtime.variants import variants_on_unit
 
 from .status import ExitStatus

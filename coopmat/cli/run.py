@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity, SourceMap
-from coopmat.matrices.strategies import LISTED_ROUTES
+from coopmat.matrices.routes import LISTED_ROUTES
 from coopmat.options import CompileOptions, UsageError
 
 from .arguments import compile_options

@@ -30,7 +30,7 @@ from .stages import EMITTED, INFOS, TOKENS, UNIT, Stage, T
 if TYPE_CHECKING:
     from ..matrices.memory_rules import MemoryRules
     from ..matrices.supported import Supported
-    from ..preambles import Preamble
+    from ..preambles import Snapshot
 
 
 # The stages whose results are pickled with a module: the preprocessed source, and the program for a device.
@@ -73,7 +73,7 @@ class Compilation:
     timings: stage -> its duration in seconds.
     validated: whether spirv-val has accepted the binary.
     findings: the collector of diagnostics.
-    preamble: the preamble of an OpenCL C source; None if each stage processes the whole source with its includes.
+    preamble: the snapshot after an OpenCL C source's preamble; None if each stage processes its input at once.
     keeps_all: whether a long source's tokens, trees and unreachable functions are kept (see `drops_early`).
     """
 
@@ -107,7 +107,7 @@ class Compilation:
 
     @property
     def matrices(self) -> str:
-        """The route: "native", or the name of a lowering in `STRATEGIES`."""
+        """The route: "native", or a name in `LOWERED_ROUTES`."""
         return self.options.matrices
 
     @property
@@ -160,7 +160,7 @@ class Compilation:
             if stage == TOKENS:
                 self._results[stage] = replace(result, tokens=[], is_whole=False)
 
-    def start_again(self, preamble: Preamble | None) -> None:
+    def start_again(self, preamble: Snapshot | None) -> None:
         """Drop the results and findings of all stages, and set the preamble."""
         self._results.clear()
         self.findings = self._collector()

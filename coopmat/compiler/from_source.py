@@ -14,7 +14,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ..diagnostics import CompileError, Diagnostics, InternalError, Span, TooManyErrors
-from ..matrices.strategies import Tuning
+from ..frontend.portions import Portions, at_once
+from ..matrices.routes import Tuning
 from .stages import LOWERED, PASSED, TOKENS, TREE, UNIT, WRITTEN
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..opencl_c import Written
     from ..options import CompileOptions
     from ..passes import Pass, Report
-    from ..preambles import Preamble
+    from ..preambles import Snapshot
     from .compilation import Compilation
 
 
@@ -45,32 +46,38 @@ def preprocess(c: Compilation) -> TokenStream:
         extensions=options.extensions,
         fast_relaxed_math=options.fast_relaxed_math,
     )
-    return c.timed("preprocess", lambda: preprocess(c.source, c.name, settings, c.findings, c.preamble))
+    stream = c.timed("preprocess", lambda: preprocess(c.source, c.name, settings, c.findings, portions(c)))
+    return replace(stream, is_whole=c.preamble is None or c.preamble.known is None)
 
 
-def preamble_of(options: CompileOptions, *, whole: bool = False) -> Preamble | None:
-    """Return an empty preamble for a compilation with these options; None with -include, which reads files first.
+def portions(c: Compilation) -> Portions:
+    """Return the portions in which a stage processes its input: its preamble first, if the compilation has one."""
+    return at_once if c.preamble is None else c.preamble.portions
+
+
+def preamble_of(options: CompileOptions, *, whole: bool = False) -> Snapshot | None:
+    """Return an empty snapshot for a compilation with these options; None with -include, which reads files first.
 
     whole: whether all functions of the preamble are kept.
     """
-    from ..preambles import Preamble
+    from ..preambles import Snapshot
 
     if options.includes:
         return None
     settings = (
         *(options.cl_std, sorted(options.extensions.items()), options.fast_relaxed_math, options.wrap),
-        *(options.single_precision_constant, options.fp_contract != "off", sorted(options.budgets)),
-        *(options.error_limit, options.no_warnings, options.warnings, options.system_dirs, options.half_bits),
-        options.matrix_layout,
+        *(options.fp_contract != "off", sorted(options.budgets), options.half_bits, options.matrix_layout),
+        *(options.single_precision_constant, options.error_limit, options.no_warnings, options.warnings),
+        options.system_dirs,
     )
-    return Preamble(repr(settings), whole)
+    return Snapshot(repr(settings), whole=whole)
 
 
 def parse(c: Compilation) -> syntax.TranslationUnit:
     from ..frontend.parse import parse
 
     tokens = c.result(TOKENS)
-    return c.timed("parse", lambda: parse(tokens, c.findings, c.preamble))
+    return c.timed("parse", lambda: parse(tokens, c.findings, portions(c)))
 
 
 def analyse(c: Compilation) -> typed.Unit:
@@ -79,13 +86,12 @@ def analyse(c: Compilation) -> typed.Unit:
     from ..preambles import Unreached
 
     options = c.options
-    contract = options.fp_contract != "off"
-    row_major = options.matrix_layout == "row-major"
+    contract, row_major = options.fp_contract != "off", options.matrix_layout == "row-major"
     flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits, row_major
 
     def run() -> typed.Unit:
         tree, reached = c.result(TREE), c.drops_early and not options.separate
-        return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, c.preamble, reached, options.separate))
+        return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, portions(c), reached, options.separate))
 
     with collector:
         try:
@@ -98,6 +104,8 @@ def analyse(c: Compilation) -> typed.Unit:
             c.findings.raise_if_errors()
             raise
         c.findings.raise_if_errors()
+        if c.preamble is not None:
+            c.preamble.finish(unit)
         if c.drops_early:
             c.drop(TOKENS, TREE)
         if unit.has_matrices:
@@ -137,12 +145,12 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
         rules = c.memory_rules() or NO_RULES
         sequence.append(NativeMatrices(functions, rules, options.sub_group_size, options.consumer))
     elif route != "native":
-        from ..matrices.strategies import STRATEGIES
+        from ..matrices.routes import LOWERED_ROUTES
         from ..passes.matrices import Matrices
 
         half_bits = in_c and "cl_khr_fp16" not in options.features
-        strategy = STRATEGIES[route].tuned(tuning(options))
-        sequence.append(Matrices(strategy, functions, options.sub_group_size, half_bits))
+        lowered = LOWERED_ROUTES[route].tuned(tuning(options))
+        sequence.append(Matrices(lowered, functions, options.sub_group_size, half_bits))
     if form != "flat" and (every or unit.has_matrix_types):
         from ..matrix_types.lowering import MatrixTypes
 
@@ -159,16 +167,16 @@ def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
     from ..frontend import typed
     from ..frontend.matrix_terms import matrix_type
     from ..frontend.nodes import walk
-    from ..matrices.strategies import STRATEGIES
+    from ..matrices.routes import LOWERED_ROUTES
     from ..matrices.variants import Operands
 
-    strategy = STRATEGIES[options.matrices].tuned(tuning(options))
-    lanes = strategy.size(options.sub_group_size)
+    route = LOWERED_ROUTES[options.matrices].tuned(tuning(options))
+    lanes = route.size(options.sub_group_size)
     bodies = (decl.body for decl in unit.functions if unit.has_matrices and decl.body is not None)
 
     def is_product(node: typed.MatrixMulAdd) -> bool:
         a, b, c = (matrix_type(operand.type) for operand in (node.a, node.b, node.c))
-        return strategy.product(a, b, c, Operands(node.operands), lanes) is not None
+        return route.product(a, b, c, Operands(node.operands), lanes) is not None
 
     return any(is_product(node) for body in bodies for node in walk(body) if isinstance(node, typed.MatrixMulAdd))
 
@@ -242,7 +250,7 @@ def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
 def emit(c: Compilation) -> bytes:
     from ..faults import avoid_device_faults
     from ..matrices.lowering import prelude
-    from ..matrices.strategies import OPENCL_C_ONLY
+    from ..matrices.routes import OPENCL_C_ONLY
     from ..options import LINKED
     from ..spirv import llvm_text
     from ..spirv.aligned_accesses import with_alignment
@@ -351,7 +359,7 @@ def machine(options: CompileOptions) -> Machine:
 
 
 def tuning(options: CompileOptions) -> Tuning:
-    """Return the device's properties for the lowerings of cooperative matrices."""
+    """Return the device's properties for the routes of cooperative matrices."""
     size = options.usual_sub_group_size
     row = Tuning(options.widest, options.fma, options.guarded_loads, size, options.instructions)
     if options.matrix_registers is None:

@@ -16,7 +16,7 @@ from ..diagnostics import (
     Span,
     TooManyErrors,
 )
-from ..matrices.strategies import OPENCL_C_ONLY
+from ..matrices.routes import OPENCL_C_ONLY
 from ..options import CompileOptions, UsageError
 from .compilation import Compilation
 from .from_source import collector

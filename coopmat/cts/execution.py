@@ -17,7 +17,7 @@ from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.devices.sub_groups import chooses_size, kernel_size
 from coopmat.diagnostics import CompileError, InternalError
 from coopmat.matrices.reference import Array
-from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
+from coopmat.matrices.routes import IN_SUB_GROUPS, LOWERED_ROUTES
 from coopmat.runtime import driver
 from coopmat.runtime.launch import resolve_options
 from coopmat.spirv.tools import SpirvTools, ToolError, assemble, need_tools
@@ -280,7 +280,7 @@ class Runner:
         return Prepared(item, experiment, writer.text)
 
     def _options(self, batch: Batch) -> CompileOptions:
-        row = STRATEGIES.get(batch.route)
+        row = LOWERED_ROUTES.get(batch.route)
         size = None if row is None or row.has_one_work_item else batch.sub_group_size
         options = CompileOptions(matrices=batch.route, sub_group_size=size, code=self.settings.code)
         return resolve_options(options, self.device)
@@ -291,7 +291,7 @@ class Runner:
         Intel's CPU runtime spends most of the time in its optimizer. It is turned off for lowered modules of the mode
         "spirv" whose route does not depend on subgroups; modules of the mode "c" test the optimizer.
         """
-        plain = batch.mode == "spirv" and batch.route in STRATEGIES and batch.route not in IN_SUB_GROUPS
+        plain = batch.mode == "spirv" and batch.route in LOWERED_ROUTES and batch.route not in IN_SUB_GROUPS
         # With -cl-opt-disable, PoCL 7.1 mixes up the private memory of work-items that meet a barrier inside a
         # function.
         plain = plain and self.device.platform.startswith("Intel")

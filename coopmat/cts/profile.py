@@ -11,14 +11,14 @@ from coopmat.devices import DeviceInfo
 from coopmat.devices.sub_groups import sub_group_sizes
 from coopmat.devices.variants import component_types
 from coopmat.matrices import emulated
-from coopmat.matrices.strategies import (
+from coopmat.matrices.routes import (
     DEFAULT_SUB_GROUP_SIZE,
     IN_SUB_GROUPS,
     LISTED_ROUTES,
+    LOWERED_ROUTES,
     OPENCL_C_ONLY,
     ROUTES,
-    STRATEGIES,
-    Strategy,
+    LoweredRoute,
     Tuning,
 )
 from coopmat.matrices.supported import Supported
@@ -26,7 +26,7 @@ from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 from coopmat.runtime.instruction_probe import instructions
 
 # Routes whose code takes a device's compiler several times as long: they get half as many variants.
-SLOW = tuple(strategy.name for strategy in STRATEGIES.values() if not strategy.has_one_work_item)
+SLOW = tuple(lowered.name for lowered in LOWERED_ROUTES.values() if not lowered.has_one_work_item)
 Item = TypeVar("Item", bound="Variant | MatrixType")
 # The largest number of a matrix's components in one work-item, whose code has no loops. With 1024 components, a
 # device's compiler needed 20 seconds.
@@ -38,13 +38,13 @@ _GOLDEN_RATIO = (1 + 5**0.5) / 2
 class Profile:
     """The test subjects of a device on one route.
 
-    route: "native", or the name of a lowering.
+    route: "native", or the name of a lowered route.
     multiply_adds: each with a subgroup size in work-items, None if the device chooses.
     matrix_types: the types for operations on single matrices, with the same subgroup sizes.
     pointer_alignment: the alignment of matrices in memory, in bytes.
     stride_multiple: the number of bytes of which strides must be multiples.
     exhaustive: whether matrix types are tested with every combination of an operation's other parameters.
-    strategy: the lowering, with the matrix instructions of the device; None for "native".
+    lowered: the route's library, with the matrix instructions of the device; None for "native".
     """
 
     device: DeviceInfo
@@ -54,7 +54,7 @@ class Profile:
     pointer_alignment: int = 1
     stride_multiple: int = 1
     exhaustive: bool = False
-    strategy: Strategy | None = None
+    lowered: LoweredRoute | None = None
 
     @property
     def is_native(self) -> bool:
@@ -70,7 +70,7 @@ class Profile:
     def has_type(self, matrix: MatrixType, sub_group_size: int | None) -> bool:
         """Return whether a kernel may use the type.
 
-        A lowering has every matrix type whose component type the device supports.
+        A lowered route has every matrix type whose component type the device supports.
         """
         if not self.is_native:
             return matrix.component in component_types(self.device)
@@ -82,9 +82,9 @@ class Profile:
 
         Return None for native matrices, where only the device knows.
         """
-        if self.strategy is None:
+        if self.lowered is None:
             return None
-        return 1 if matrix.of_work_group else self.strategy.holding(matrix, sub_group_size or 1).copies
+        return 1 if matrix.of_work_group else self.lowered.holding(matrix, sub_group_size or 1).copies
 
     def suffix(self, sub_group_size: int | None) -> str:
         """Return the suffix of a variant's name for its subgroup size, "" if there is nothing to distinguish."""
@@ -103,13 +103,13 @@ def profile_for(
     """
     if route == "native":
         return _native(device, wimpy)
-    strategy = _strategy(device, route)
-    sizes = _sub_group_sizes(device, strategy)
+    lowered = _lowered_route(device, route)
+    sizes = _sub_group_sizes(device, lowered)
     components = component_types(device)
     if exhaustive:
         every = _Dealt(emulated.EveryMultiplyAdd(components), sizes)
         every_type = _Dealt(emulated.every_matrix_type(components), sizes)
-        return Profile(device, route, every, every_type, exhaustive=True, strategy=strategy)
+        return Profile(device, route, every, every_type, exhaustive=True, lowered=lowered)
     multiply_adds: Sequence[Variant] = emulated.multiply_adds(components, turn=seed)
     matrix_types = emulated.matrix_types(components, turn=seed)
     if wimpy:
@@ -117,23 +117,23 @@ def profile_for(
         matrix_types = matrix_types[: len(components)]
     if not wimpy and route in SLOW:
         matrix_types = matrix_types[: len(matrix_types) // 2]
-    on_unit = _on_unit(strategy, sizes, wimpy)
+    on_unit = _on_unit(lowered, sizes, wimpy)
     return Profile(
         device,
         route,
         (*_light(route, _Dealt(multiply_adds, sizes)), *on_unit),
-        (*_light(route, _Dealt(matrix_types, sizes)), *_operands(strategy, sizes, components)),
-        strategy=strategy,
+        (*_light(route, _Dealt(matrix_types, sizes)), *_operands(lowered, sizes, components)),
+        lowered=lowered,
     )
 
 
-def _on_unit(strategy: Strategy, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Variant, int], ...]:
+def _on_unit(lowered: LoweredRoute, sizes: Sequence[int], wimpy: bool) -> tuple[tuple[Variant, int], ...]:
     """Return the multiply-adds that the route's matrix instructions implement, each with its subgroup size.
 
     `wimpy` selects about three for each row of the table of instructions.
     """
     pairs: list[tuple[Variant, int]] = []
-    for row in strategy.products:
+    for row in lowered.products:
         variants = row.variants(3, 2, 3) if row.lanes in sizes else ()
         step = max(1, len(variants) // 3) if wimpy and row.lanes > 1 else 1
         pairs += ((variant, row.lanes) for variant in variants[::step])
@@ -141,16 +141,16 @@ def _on_unit(strategy: Strategy, sizes: Sequence[int], wimpy: bool) -> tuple[tup
 
 
 def _operands(
-    strategy: Strategy, sizes: Sequence[int], components: Sequence[ComponentType]
+    lowered: LoweredRoute, sizes: Sequence[int], components: Sequence[ComponentType]
 ) -> tuple[tuple[MatrixType, int], ...]:
     """Return matrix types with the lane layouts that only instructions require, two tiles high each."""
     types_by_tile: dict[object, tuple[MatrixType, int]] = {}
-    for row in strategy.products:
+    for row in lowered.products:
         for names, (rows, columns), use in zip((row.a, row.b, row.c), row.shapes, Use, strict=True):
             component = COMPONENT_TYPES[names[-1]]
             matrix = MatrixType(component, 2 * rows, columns, use)
             has = row.lanes in sizes and component in components
-            if has and not strategy.lies_as_usual(matrix, row.lanes):
+            if has and not lowered.lies_as_usual(matrix, row.lanes):
                 types_by_tile.setdefault((use, rows, columns, component.size, row.lanes), (matrix, row.lanes))
     return tuple(types_by_tile.values())
 
@@ -179,32 +179,32 @@ def _components(item: Variant | MatrixType) -> int:
     return max(matrix.rows * matrix.columns for matrix in matrices)
 
 
-def _strategy(device: DeviceInfo, route: str) -> Strategy:
-    """Return the route's lowering, restricted to the matrix instructions that the device has.
+def _lowered_route(device: DeviceInfo, route: str) -> LoweredRoute:
+    """Return the lowered route, restricted to the matrix instructions that the device has.
 
     Raises ValueError if the route does not exist, or if it requires instructions and the device has none of them.
     """
     if route not in ROUTES:
         raise ValueError(f"there is no route '{route}'; there are {', '.join(LISTED_ROUTES)}")
     if route not in OPENCL_C_ONLY:
-        return STRATEGIES[route]
+        return LOWERED_ROUTES[route]
     names = instructions(device, route)
     if not names:
         raise ValueError(f"{device.label} has no instructions for the route '{route}'")
-    return STRATEGIES[route].tuned(Tuning(instructions=names))
+    return LOWERED_ROUTES[route].tuned(Tuning(instructions=names))
 
 
-def _sub_group_sizes(device: DeviceInfo, strategy: Strategy) -> tuple[int, ...]:
-    if strategy.has_one_work_item:
+def _sub_group_sizes(device: DeviceInfo, lowered: LoweredRoute) -> tuple[int, ...]:
+    if lowered.has_one_work_item:
         return (1,)
-    on_unit = {row.lanes for row in strategy.products}
-    if strategy.prelude:
+    on_unit = {row.lanes for row in lowered.products}
+    if lowered.prelude:
         # The instructions were probed in subgroups of these sizes; OpenCL of the vendor may not report subgroups.
         return tuple(sorted(on_unit))
-    if not strategy.has_sub_groups_of_device:
+    if not lowered.has_sub_groups_of_device:
         return emulated.SUB_GROUP_SIZES
     if not device.sub_groups:
-        raise ValueError(f"{device.label} has no subgroups for the route '{strategy.name}'")
+        raise ValueError(f"{device.label} has no subgroups for the route '{lowered.name}'")
     sizes = sub_group_sizes(device)
     if on_unit:
         sizes = tuple(size for size in sizes if size in on_unit)

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coopmat.devices import DeviceInfo, route_for
-from coopmat.matrices.strategies import OPENCL_C_ONLY, ROUTES
+from coopmat.matrices.routes import OPENCL_C_ONLY, ROUTES
 from coopmat.options import UsageError
 
 from .operations.base import Case, Operation

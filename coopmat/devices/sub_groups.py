@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from coopmat.matrices.strategies import DEFAULT_SUB_GROUP_SIZE
+from coopmat.matrices.routes import DEFAULT_SUB_GROUP_SIZE
 
 from . import probe
 from .environment import opencl, quietly

@@ -18,10 +18,10 @@ from typing import Any
 
 from ..cache import Cache, Entry, key_of
 from ..diagnostics import Diagnostics
-from ..preambles import Preamble
 from . import syntax as ast, tokens as tk
 from .build import Scopes, TooDeep
 from .declarations import Builder
+from .portions import Portions, at_once
 from .tokens import Token, TokenStream
 from .words import TERMINALS
 
@@ -173,50 +173,39 @@ class Parser:
 
     # --- the whole ---
 
-    def preamble(self, preamble: Preamble) -> int:
-        """Restore the declarations of a known preamble, or parse and record a new one.
+    @property
+    def out(self) -> list[Any]:
+        """The external declarations so far."""
+        declarations: list[Any] = self.values[0]
+        return declarations
 
-        Return the index of the first token that is not parsed yet.
-        """
-        scopes = self.scopes
-        if preamble.known is not None:
-            scopes.names[0].update(preamble.known.parser["names"])
-            scopes.possible_types |= preamble.known.parser["possible_types"]
-            self.builder.semicolons += preamble.known.parser["semicolons"]
-            for item in preamble.known.parser["findings"]:
-                self.diagnostics.add(item)
-            return 0
-        if preamble.tokens is None:
-            return 0
-        self.limit, findings = preamble.tokens, len(self.diagnostics.items)
-        index, terminal = self.advance(0)
-        self.limit = len(self.tokens)
-        # The preamble consists of whole declarations if the value stack holds only the list of them.
-        is_whole = terminal == END and len(self.states) == 2 and len(scopes.names) == 1
-        if is_whole and not self.diagnostics.has_errors:
-            preamble.declarations = len(self.values[0])
-            preamble.state["parser"] = {
-                "names": scopes.names[0].copy(),
-                "possible_types": scopes.possible_types.copy(),
-                "semicolons": self.builder.semicolons.copy(),
-                "findings": self.diagnostics.items[findings:],
-            }
-        return index
+    @property
+    def state(self) -> Any:
+        """The effect of the tokens so far on those that follow; None within a declaration."""
+        is_complete = len(self.states) == 2 and len(self.scopes.names) == 1
+        return (self.scopes.names[0], self.scopes.possible_types, self.builder.semicolons) if is_complete else None
 
-    def run(self, preamble: Preamble | None = None) -> list[Any]:
+    @state.setter
+    def state(self, state: Any) -> None:
+        names, possible_types, semicolons = state
+        self.scopes.names[0].update(names)
+        self.scopes.possible_types |= possible_types
+        self.builder.semicolons += semicolons
+
+    def run(self, portions: Portions) -> list[Any]:
         """Return all external declarations that could be parsed; report errors and stray semicolons."""
         from .recovery import Recovery
 
-        recovery = Recovery(self)
-        index = self.preamble(preamble) if preamble is not None else 0
+        recovery, index = Recovery(self), 0
         try:
-            while True:
-                index, terminal = self.advance(index)
-                if terminal == END:
-                    if not recovery.fits(END):
-                        recovery.at_end()
-                    break
-                index = recovery.recover(index, terminal)
+            for portion in portions(self, self.tokens):
+                self.limit = portion.stop
+                while index < self.limit:
+                    index, terminal = self.advance(index)
+                    if terminal != END:
+                        index = recovery.recover(index, terminal)
+            if not recovery.fits(END):
+                recovery.at_end()
         except TooDeep as error:
             self.diagnostics.error("nesting-too-deep", f"nested more than {DEEPEST} levels deep", error.span)
             recovery.abandon()
@@ -224,21 +213,17 @@ class Parser:
             self.reduce(~self.tables.actions[self.states[-1]][END])
         for span in self.builder.semicolons:
             self.diagnostics.warning("extra-semi", "this ';' is not part of any declaration", span)
-        declarations: list[Any] = self.values[-1]
-        return declarations
+        return self.out
 
 
-def parse(stream: TokenStream, diagnostics: Diagnostics, preamble: Preamble | None = None) -> ast.TranslationUnit:
-    """Return the AST of a translation unit, without the declarations of a known preamble.
+def parse(stream: TokenStream, diagnostics: Diagnostics, portions: Portions = at_once) -> ast.TranslationUnit:
+    """Return the AST of the tokens of a translation unit, which are parsed in portions.
 
     Errors go to `diagnostics`, and faulty declarations are omitted. Raises TooManyErrors if the diagnostics do.
     """
-    end = stream.end
-    if not stream.tokens:
-        return ast.TranslationUnit(end, [])
-    first = stream.tokens[0].span
-    declarations = Parser(stream, diagnostics).run(preamble)
-    return ast.TranslationUnit(first.to(end), declarations)
+    first = stream.tokens[0].span if stream.tokens else stream.end
+    declarations = Parser(stream, diagnostics).run(portions)
+    return ast.TranslationUnit(first.to(stream.end), declarations)
 
 
 # --- tables ----------------------------------------------------------------------------------------

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .. import budgets, file_table
 from ..diagnostics import Diagnostics, Note, Span
-from ..preambles import Preamble, preamble_length, restore_macros, take_macros
 from . import tokens as tk
 from .conditionals import Condition, Conditionals
 from .expansion import Expander, ExpansionLimit, InvalidMacro, Macro, Unterminated, defined, definition, predefine
+from .portions import Portions, at_once
 from .preprocess_options import PreprocessOptions
 from .sources import Region, SourceFile, add_presumed, find_include, open_source
 from .tokens import Token, TokenStream, quoted, unquoted
@@ -39,6 +40,7 @@ class _Stop(Exception):
 class _File:
     """A file that is being read.
 
+    scanner: the scanner of the current portion.
     parts: the rest of the file as (whether the tokens are a directive, tokens).
     conditions: the open conditions.
     shift, presumed: the line offset and the file name that the last #line set.
@@ -47,8 +49,8 @@ class _File:
     """
 
     source: SourceFile
-    scanner: tk.Scanner
-    parts: Iterator[tuple[bool, list[Token]]]
+    scanner: tk.Scanner = field(init=False)
+    parts: Iterator[tuple[bool, list[Token]]] = field(init=False)
     conditions: list[Condition] = field(default_factory=list)
     shift: int = 0
     presumed: str | None = None
@@ -61,7 +63,7 @@ class _File:
         return (region.name, region.line + line - region.physical) if region else (self.source.name, line)
 
 
-class _Driver(Conditionals):
+class Preprocessor(Conditionals):
     def __init__(self, expander: Expander, options: PreprocessOptions, diagnostics: Diagnostics) -> None:
         self.expander = expander
         self.options = options
@@ -76,26 +78,58 @@ class _Driver(Conditionals):
         self.complete = True
         self.dependencies: list[str] = []
         self.absent: list[str] = []
-        # The length of the main file's preamble in characters; None after the preamble has been read, or without one.
-        self.preamble_length: int | None = None
-        # The preamble in which `end_preamble` records the preprocessor's state; None if the state is not recorded.
-        self.preamble: Preamble | None = None
-        self.macros_at_start: dict[str, Macro] = {}
-        self.findings_at_start = len(diagnostics.items)
         self.has_regions = False
+        # The macros that the options define.
+        self.predefined: dict[str, Macro] = {}
 
     @property
     def conditions(self) -> list[Condition]:
         return self.stack[-1].conditions
 
+    @property
+    def state(self) -> Any:
+        """The effect of the text so far on the text that follows in the main file.
+
+        None if there are errors, open conditions, `#line` directives or pragmas about warnings.
+        """
+        file, macros, first = self.stack[-1], self.expander.macros, self.predefined
+        if not self.complete or file.conditions or file.regions or self.has_regions or not self.diagnostics.is_plain:
+            return None
+        changed = {name: macro for name, macro in macros.items() if first.get(name) is not macro}
+        undefined = [name for name in first if name not in macros]
+        counts = self.expander.counter, self.expander.work, self.includes
+        files = list(self.once_files), self.dependencies, self.absent, file.switches
+        return changed, undefined, counts, files, self.diagnostics.kept_texts()
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        changed, undefined, counts, files, kept_texts = state
+        for name in undefined:
+            self.expander.macros.pop(name, None)
+        self.expander.macros.update(changed)
+        self.expander.counter, self.expander.work, self.includes = counts
+        once_files, self.dependencies, self.absent, self.stack[-1].switches = files
+        self.once_files = {name: file_table.identity(name) for name in once_files}
+        self.diagnostics.keep_texts(kept_texts)
+
     # --- files ---
 
-    def enter(self, source: SourceFile) -> None:
-        scanner = tk.Scanner(source.text[: self.preamble_length] if not self.stack else source.text, source.name)
-        self.stack.append(_File(source, scanner, scanner.parts()))
+    def enter(self, source: SourceFile, portions: Portions = at_once) -> None:
+        file = _File(source)
+        file.parts = self.read(file, portions)
+        self.stack.append(file)
         if not source.virtual and source.name not in self.dependencies:
             self.dependencies.append(source.name)
         self.set_file(source.name)
+
+    def read(self, file: _File, portions: Portions) -> Iterator[tuple[bool, list[Token]]]:
+        """Yield the parts of a file (see `_File`), and expand the last text lines of each portion."""
+        text, name = file.source.text, file.source.name
+        for portion in portions(self, text):
+            first = 1 + text.count("\n", 0, portion.start)
+            file.scanner = tk.Scanner(text[portion.start : portion.stop], name, first)
+            yield from file.scanner.parts()
+            self.flush()
 
     def set_file(self, name: str) -> None:
         self.expander.define(f'__FILE__ "{quoted(name)}"')
@@ -105,9 +139,7 @@ class _Driver(Conditionals):
             # A loop instead of recursion: a chain of 200 includes must not exhaust Python's stack.
             while self.stack:
                 part = next(self.stack[-1].parts, None)
-                if part is None and self.preamble_length is not None and len(self.stack) == 1:
-                    self.end_preamble()
-                elif part is None:
+                if part is None:
                     self.leave()
                 else:
                     self.part(*part)
@@ -115,18 +147,7 @@ class _Driver(Conditionals):
         except _Stop:
             self.complete = False
 
-    def end_preamble(self) -> None:
-        """Continue with the main file after its preamble, and record the state if a preamble is to be recorded."""
-        file, at = self.stack[-1], self.preamble_length
-        self.flush()
-        self.preamble_length = None
-        if self.preamble is not None:
-            take_macros(self, self.preamble)
-        file.scanner = tk.Scanner(file.source.text[at:], file.source.name, 1 + file.source.text.count("\n", 0, at))
-        file.parts = file.scanner.parts()
-
     def leave(self) -> None:
-        self.flush()
         self.close_file()
         file = self.stack.pop()
         if any(map(self.diagnostics.wants, tk.COMMENT_WARNINGS)):
@@ -380,15 +401,15 @@ class _Driver(Conditionals):
 
 
 _DIRECTIVES = {
-    "define": _Driver.define,
-    "undef": _Driver.undef,
-    "include": _Driver.include,
-    "pragma": _Driver.pragma,
-    "error": _Driver.message,
-    "warning": _Driver.message,
-    "line": _Driver.line_directive,
-    "ident": _Driver.ignore,
-    "sccs": _Driver.ignore,
+    "define": Preprocessor.define,
+    "undef": Preprocessor.undef,
+    "include": Preprocessor.include,
+    "pragma": Preprocessor.pragma,
+    "error": Preprocessor.message,
+    "warning": Preprocessor.message,
+    "line": Preprocessor.line_directive,
+    "ident": Preprocessor.ignore,
+    "sccs": Preprocessor.ignore,
 }
 
 
@@ -397,9 +418,9 @@ def preprocess(
     name: str,
     options: PreprocessOptions,
     diagnostics: Diagnostics,
-    preamble: Preamble | None = None,
+    portions: Portions = at_once,
 ) -> TokenStream:
-    """Return the tokens of a source text; if the preamble is known, only the tokens after it.
+    """Return the tokens of a source text, which is read in portions.
 
     `name` is the name of the source, in whose directory quoted includes are searched first. Every text that is read is
     added to `diagnostics.sources`. Raises TooManyErrors if the diagnostics do.
@@ -411,34 +432,25 @@ def preprocess(
         lambda message, place: diagnostics.error("invalid-macro-use", message, place), diagnostics.keep_text
     )
     predefine(expander, options.cl_std, tuple(sorted(options.extensions.items())), options.fast_relaxed_math)
-    driver = _Driver(expander, options, diagnostics)
+    driver = Preprocessor(expander, options, diagnostics)
     for macro, value in options.defines:
         define_option(driver, macro, value)
     for macro in options.undefines:
         expander.macros.pop(macro, None)
     text = opened.text
-    length = preamble_length(text) if preamble is not None else 0
-    if preamble is not None and length:
-        preamble.find(name, text[:length], options, diagnostics)
-        driver.preamble_length, driver.macros_at_start = length, expander.macros.copy()
-    driver.enter(opened)
+    driver.predefined = expander.macros.copy()
+    driver.enter(opened, portions)
     if options.includes:
         lines = "".join(f'#include "{file}"\n' for file in options.includes)
         diagnostics.sources.add(COMMAND_LINE, lines)
         driver.enter(SourceFile(COMMAND_LINE, lines, True))
-    if preamble is not None and preamble.known is not None:
-        restore_macros(driver, preamble.known.preprocessor)
-        driver.end_preamble()
-    else:
-        driver.preamble = preamble
     driver.run()
     line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
     end, absent = Span(name, line, column, line, column), list(dict.fromkeys(driver.absent))
-    is_whole = preamble is None or preamble.known is None
-    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent, expander.macros, is_whole)
+    return TokenStream(driver.out, end, driver.dependencies, driver.complete, absent, expander.macros)
 
 
-def define_option(driver: _Driver, macro: str, value: str) -> None:
+def define_option(driver: Preprocessor, macro: str, value: str) -> None:
     """Define a macro of the command line; errors in its definition have no source location."""
     name = macro.partition("(")[0]
     if _NAME.match(name) and name not in _RESERVED:

@@ -122,7 +122,7 @@ class Recovery(Lookahead):
         opening = [Token(kind, text, tokens[start].span) for kind, text in spelled]
         closing = [Token(tk.PUNCTUATOR, ")", token.span) for token in tokens[end - 2 : end]]
         tokens[start:end] = [*opening, *names, *closing]
-        self.parser.limit = len(tokens)
+        self.parser.limit += len(opening) + len(names) + len(closing) - (end - start)
         return start
 
     def foreign_qualifier(self, index: int) -> int | None:

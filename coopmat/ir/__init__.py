@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..matrices.memory_rules import MemoryRules
-from ..matrices.strategies import STRATEGIES
+from ..matrices.routes import LOWERED_ROUTES
 from ..matrix_types.expressions import Machine
 from .kernel_info import KernelInfo, KernelParameter
 
@@ -21,7 +21,7 @@ DEFAULT_MACHINE = Machine()
 class LowerOptions:
     """The options of the lowering.
 
-    matrices: "native" (matrices are SPIR-V values), or the name of a library strategy (a key of STRATEGIES), for which
+    matrices: "native" (matrices are SPIR-V values), or the name of a library route (a key of LOWERED_ROUTES), for which
         a pass has already lowered the typed AST.
     spirv_version: the version of the emitted module; some builtins need a newer one than others.
     float_flags: LLVM's fast-math flags of floating-point operations.
@@ -44,7 +44,7 @@ class LowerOptions:
     memory_rules: MemoryRules | None = None
 
     def __post_init__(self) -> None:
-        if self.matrices not in ("native", *STRATEGIES):
+        if self.matrices not in ("native", *LOWERED_ROUTES):
             raise ValueError(f"unknown lowering of matrices: {self.matrices!r}")
 
     @property

@@ -1,1 +1,1 @@
-"""Cooperative matrices independent of devices: variants, a numpy reference, and lowerings to OpenCL C."""
+"""Cooperative matrices independent of devices: variants, a numpy reference, and routes that lower to OpenCL C."""

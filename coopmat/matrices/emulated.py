@@ -1,6 +1,6 @@
-"""A selection of the matrix types and multiply-adds that the lowerings compute, to test devices without instructions.
+"""A selection of the matrix types and multiply-adds that lowered routes compute, to test devices without instructions.
 
-The lowerings compute all combinations: component types of one class (`may_multiply`) and all shapes. In the selection,
+They compute all combinations: component types of one class (`may_multiply`) and all shapes. In the selection,
 every type of A occurs with every type of B, and each of these with every type of C. Every pair of `DIMENSIONS` occurs
 as (M, N), as (N, K) and as (M, K). Most multiply-adds are small, because they become straight-line code. The order is
 fixed: the list is the same in every run.

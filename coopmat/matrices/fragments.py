@@ -1,4 +1,4 @@
-"""The layouts of the operands of vendors' matrix instructions, and the `Product`s that lowerings make of them.
+"""The layouts of the operands of vendors' matrix instructions, and the `Product`s that routes make of them.
 
 The tiles are derived from the documents that instructions.py cites. library/vendors has the same layouts as formulas,
 written independently, for the emulated instructions. A mistake in one of the two makes a wrong result.

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from . import spelling
 from .instance import Instance, Parameter, Signature, Written
+from .routes import Target
 from .spelling import HALF_BITS
-from .strategies import Target
 from .variants import ComponentType, MatrixType
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from .strategies import Strategy, Target
+from .routes import LoweredRoute, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ class FromTemplate(Instance):
         The macro "OP" is the name of the section, or several names in order of preference, separated by blanks.
         """
 
-    def files(self, strategy: Strategy) -> tuple[str, ...]:
+    def files(self, route: LoweredRoute) -> tuple[str, ...]:
         """Return the files of library/ that may have the section; the last file takes precedence."""
-        return strategy.files
+        return route.files
 
 
 class Written(Instance):

@@ -9,10 +9,10 @@ from . import spelling
 from .holdings import Interleaved, Term
 from .instance import FromTemplate, Instance, Parameter, Signature
 from .products import COPY_BYTES, joined, piece
-from .strategies import Target
+from .routes import Target
 from .variants import ComponentType, Layout, MatrixType, Use
 
-# Limits for unrolling, in steps: multiply-adds, of vectors if the lowering has them, or accesses. Beyond UNROLL_LIMIT
+# Limits for unrolling, in steps: multiply-adds, of vectors if the route has them, or accesses. Beyond UNROLL_LIMIT
 # the loop over K is not unrolled, beyond BODY_LIMIT no loop is. LLVM's and the device compiler's time grows faster than
 # the code: minutes for 4096 accesses. Unrolling gains nothing if the values do not fit registers: with loops, 32x32x32
 # runs 0.8 to 1.1 times as fast and builds five times as fast. SCALAR_LIMIT: scalars in subgroups.
@@ -68,7 +68,7 @@ def each(steps: int, vectors: bool = True) -> str:
 def each_component(target: Target, matrix: MatrixType, steps: int) -> str:
     """Return the macro for a loop of `steps` steps over a lane's components of a matrix: CM_UNROLL or CM_ROLL."""
     holding = target.holding(matrix)
-    if target.strategy.is_for_gpus and holding.slots * matrix.component.size <= REGISTER_LIMIT:
+    if target.route.is_for_gpus and holding.slots * matrix.component.size <= REGISTER_LIMIT:
         return "CM_UNROLL"
     return each(steps, holding.has_vectors)
 
@@ -78,7 +78,7 @@ def shuffle_macros(target: Target, t: ComponentType) -> dict[str, str]:
 
     Return {} if none are needed.
     """
-    if target.strategy.exchanges_in_local_memory:
+    if target.route.exchanges_in_local_memory:
         return {}
     bits = spelling.integer(t.bits, signed=False)
     wide = spelling.integer(max(32, t.bits), signed=False)
@@ -89,14 +89,14 @@ def shuffle_macros(target: Target, t: ComponentType) -> dict[str, str]:
 
 
 def unset(target: Target) -> dict[str, str]:
-    """Return the macro that fills a result before it is written: with 93 in lowerings for tests, otherwise empty."""
-    fill = "CM_EACH for (int i = 0; i < (n); ++i) (t)[i] = (CM_T)93;" if target.strategy.is_emulated else ""
+    """Return the macro that fills a result before it is written: with 93 in routes for tests, otherwise empty."""
+    fill = "CM_EACH for (int i = 0; i < (n); ++i) (t)[i] = (CM_T)93;" if target.route.is_emulated else ""
     return {"UNSET(t, n)": fill}
 
 
 def bytes_of_row(target: Target, t: ComponentType) -> int:
     """Return the bytes of local memory for a component of each work-item; 0 if lanes do not exchange values there."""
-    return target.sub_groups * target.sub_group_size * t.size if target.strategy.exchanges_in_local_memory else 0
+    return target.sub_groups * target.sub_group_size * t.size if target.route.exchanges_in_local_memory else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class _Memory(OfMatrix):
         how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
         if how == "WHOLE_COLM" and not self._in_blocks(target):
             how = "WHOLE_COLM_LINE" if self._is_line(target) else "EACH"
-        uses_wide_copies = target.strategy.uses_wide_copies(self.matrix)
+        uses_wide_copies = target.route.uses_wide_copies(self.matrix)
         pieces = f"{section}_{how}_PIECES " * uses_wide_copies
         out = self.matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
         if how != "WHOLE_ROWM":
@@ -202,11 +202,11 @@ class _Memory(OfMatrix):
         """Return whether the access transposes the matrix in blocks of vectors."""
         m = self.matrix
         fits = m.rows % _BLOCK == 0 and m.columns % _BLOCK == 0
-        return fits and target.strategy.tuning.widest == _BLOCK and m.component.size in (2, 4)
+        return fits and target.route.tuning.widest == _BLOCK and m.component.size in (2, 4)
 
     def _is_line(self, target: Target) -> bool:
         """Return whether the matrix is a single column that is accessed in vectors."""
-        return self.matrix.columns == 1 and self.matrix.rows % _BLOCK == 0 and target.strategy.tuning.widest == _BLOCK
+        return self.matrix.columns == 1 and self.matrix.rows % _BLOCK == 0 and target.route.tuning.widest == _BLOCK
 
 
 # Rows and columns of a block that is transposed by exchanging halves of vectors.
@@ -255,7 +255,7 @@ class Load(_Memory):
 
     def definitions(self, target: Target) -> dict[str, str]:
         out = self._memory_definitions(target, "LOAD")
-        if self.checked and not target.strategy.tuning.guarded_loads:
+        if self.checked and not target.route.tuning.guarded_loads:
             out["OFFSET(r, c)"] = f"({out['OFFSET(r, c)']} + {_APART})"
         return out
 
@@ -289,7 +289,7 @@ class Store(_Memory):
         return bytes_of_row(target, self.matrix.component) if self._all(target) else 0
 
     def _all(self, target: Target) -> bool:
-        return self.space == "private" and not target.strategy.has_one_work_item
+        return self.space == "private" and not target.route.has_one_work_item
 
 
 class _Plain(OfMatrix):

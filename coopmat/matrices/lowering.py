@@ -1,10 +1,10 @@
-"""The library lowerings: the strategies, and the text of the functions that a program needs.
+"""The library lowerings: the routes, and the text of the functions that a program needs.
 
 A lowered matrix is an array of `storage_components` components in private memory, aligned to `storage_alignment` bytes
 and passed by pointer. To get the library's text, collect the `Instance`s that a program calls and `instantiate` them:
 
     add = Binary(matrix, "add")
-    text = instantiate(Target(STRATEGIES["one"], 1), [add])       # OpenCL C that defines add.function_name
+    text = instantiate(Target(LOWERED_ROUTES["one"], 1), [add])       # OpenCL C that defines add.function_name
 
 Strides count components. If a program's pointer has another pointee type, the program must scale its stride first.
 """
@@ -48,10 +48,10 @@ from .maps import (
     Reduce as Reduce,
 )
 from .multiply_add import MultiplyAdd as MultiplyAdd
-from .strategies import (
+from .routes import (
+    LOWERED_ROUTES as LOWERED_ROUTES,
     MAX_WORK_ITEMS as MAX_WORK_ITEMS,
-    STRATEGIES as STRATEGIES,
-    Strategy as Strategy,
+    LoweredRoute as LoweredRoute,
     Target as Target,
     storage_alignment as storage_alignment,
     storage_components as storage_components,
@@ -74,13 +74,13 @@ def instantiate(target: Target, instances: Iterable[Instance]) -> str:
     parts: dict[str, str] = {}
     for name in sorted(by_name):
         _add(parts, by_name[name], target)
-    return "\n".join([prologue(target.strategy), *parts.values()])
+    return "\n".join([prologue(target.route), *parts.values()])
 
 
-def prologue(strategy: Strategy) -> str:
+def prologue(route: LoweredRoute) -> str:
     """Return the macros that the functions of a lowering share."""
-    prologues = [library_sections(file)["PROLOGUE"] for file in strategy.files]
-    return "\n".join([*prologues, emulated_layouts(strategy.family)] if strategy.family else prologues)
+    prologues = [library_sections(file)["PROLOGUE"] for file in route.files]
+    return "\n".join([*prologues, emulated_layouts(route.family)] if route.family else prologues)
 
 
 def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
@@ -101,7 +101,7 @@ def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Ta
     for module in (small_float_functions, half_bits):
         for callee in module.functions_called(macros.values()):
             _add(parts, callee, target)
-    file, name = section(instance.files(target.strategy), macros.pop("OP"))
+    file, name = section(instance.files(target.route), macros.pop("OP"))
     template = library_sections(file)[name]
     macros["NAME"] = instance.function_name
     lines = [f"#define CM_{name} {body}" for name, body in macros.items()]
@@ -127,12 +127,12 @@ def prelude(route: str) -> tuple[str, frozenset[str]]:
 
     If the route has no such text, return an empty text and no names.
     """
-    strategy = STRATEGIES.get(route)
-    if strategy is None or not strategy.prelude:
+    lowered = LOWERED_ROUTES.get(route)
+    if lowered is None or not lowered.prelude:
         return "", frozenset()
-    text = _text(strategy.prelude)
-    if strategy.family:
-        return text, frozenset(row.name for row in INSTRUCTIONS.values() if row.family == strategy.family)
+    text = _text(lowered.prelude)
+    if lowered.family:
+        return text, frozenset(row.name for row in INSTRUCTIONS.values() if row.family == lowered.family)
     return text, frozenset(re.findall(r"^static inline \w+ (\w+)\(", text, re.MULTILINE))
 
 

@@ -14,8 +14,8 @@ from . import spelling
 from .holdings import Holding, Term
 from .instance import Instance, Parameter, Signature, Written
 from .instances import OfMatrix, bytes_of_row, each, name_of, private, shuffle_macros, unset
+from .routes import Target
 from .spelling import FLOAT
-from .strategies import Target
 from .variants import COMPONENT_TYPES, MatrixType
 
 ROW, COLUMN, ROW_AND_COLUMN, BLOCKS = 1, 2, 3, 4

@@ -9,7 +9,7 @@ from .holdings import Number, Term
 from .instance import FromTemplate, Instance, Parameter, Signature, Written
 from .instructions import Instruction
 from .products import COPY_BYTES, FragmentProduct, Product
-from .strategies import Target, storage_alignment
+from .routes import Target, storage_alignment
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use
 
 # Most vector products that a multiply-add unrolls: if C has several blocks of registers, and if it has one. With one
@@ -88,7 +88,7 @@ class MultiplyAdd(FromTemplate):
         if widened := self._widened(target):
             convert, multiply_add = (instance.function_name for instance in widened)
             out = {"OP": "MUL_ADD_WIDENED", "COUNT": str(m * k), "CONVERT": convert, "MUL_ADD": multiply_add}
-            alignment = storage_alignment(target.strategy, widened[1].a, target.sub_group_size)
+            alignment = storage_alignment(target.route, widened[1].a, target.sub_group_size)
             out |= {"SUM": self._sum.opencl_c, "ALIGNMENT": str(alignment)}
             return out | {name: t.component.library_c for name, t in (("A", self.a), ("B", self.b), ("C", self.c))}
         out = {"OP": self._section(target), "M": str(m), "N": str(n), "K": str(k), "SG": str(target.sub_group_size)}
@@ -106,10 +106,10 @@ class MultiplyAdd(FromTemplate):
             out |= self._places(target)
         elif target.holding(self.b).has_vectors:
             out["B_ROW(k, j)"] = self._row_of_b(target, w)
-        if target.strategy.has_one_work_item:
+        if target.route.has_one_work_item:
             out |= self._register_blocks(target, product.k if product else 1)
             out |= self._words_of_a(target)
-        if target.strategy.is_emulated:
+        if target.route.is_emulated:
             # The emulated instruction has loops inside.
             out |= {"EACH": "CM_ROLL", "EACH_K": "CM_ROLL"}
         elif isinstance(product, FragmentProduct):
@@ -118,7 +118,7 @@ class MultiplyAdd(FromTemplate):
             out |= dict.fromkeys(("EACH", "EACH_K"), instances.each(count))
         out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
         if product is None or self.c.component.is_integer:
-            out |= self._arithmetic(w, target.strategy.tuning.fma)
+            out |= self._arithmetic(w, target.route.tuning.fma)
         return out if product is None else out | product.definitions(self.a, self.b, self.c, self.operands)
 
     def _widened(self, target: Target) -> tuple[instances.Convert, MultiplyAdd] | None:
@@ -127,7 +127,7 @@ class MultiplyAdd(FromTemplate):
         Otherwise return None. The conversion then uses vectors, instead of one component at a time.
         """
         wide = self._sum
-        if not (target.strategy.has_one_work_item and self._section(target) == "MUL_ADD"):
+        if not (target.route.has_one_work_item and self._section(target) == "MUL_ADD"):
             return None
         if wide.is_integer or self.a.component == wide or target.width(self.a) == 1:
             return None
@@ -136,7 +136,7 @@ class MultiplyAdd(FromTemplate):
     def keeps_state(self, target: Target) -> bool:
         """Return whether the device's compiler must not vectorize the work-items that call the function."""
         product = self._product(target)
-        return bool(target.strategy.prelude) and product is not None and product.keeps_state
+        return bool(target.route.prelude) and product is not None and product.keeps_state
 
     def needs(self, target: Target) -> tuple[Instance, ...]:
         if widened := self._widened(target):
@@ -151,14 +151,14 @@ class MultiplyAdd(FromTemplate):
         """Return the remark for the report: how many instructions replace the multiply-add, or the reason for none."""
         m, n, k = self.c.rows, self.c.columns, self.a.columns
         types = f"{self.a.component} x {self.b.component} + {self.c.component}"
-        text, strategy = f"{m} x {n} x {k} multiply-add of {types}", target.strategy
+        text, route = f"{m} x {n} x {k} multiply-add of {types}", target.route
         product = self._product(target)
         if product is not None:
             count = m // product.m * (n // product.n) * (k // product.k)
             return f"{text}: {count} of {product.name} ({product.m} x {product.n} x {product.k})"
-        if not strategy.every_product:
-            return f"{text}: no matrix instruction on the route '{strategy.name}'"
-        rows = [row for row in strategy.products if row.lanes == target.sub_group_size]
+        if not route.every_product:
+            return f"{text}: no matrix instruction on the route '{route.name}'"
+        rows = [row for row in route.products if row.lanes == target.sub_group_size]
         rows = [row for row in rows if all(m.component.name in names for m, names in self._types(row))]
         if not rows:
             return f"{text}: no instruction of the device has these types"
@@ -174,16 +174,16 @@ class MultiplyAdd(FromTemplate):
 
     def _product(self, target: Target) -> Product | None:
         """Return the device's instruction for the multiply-add, or None."""
-        return target.strategy.product(self.a, self.b, self.c, self.operands, target.sub_group_size)
+        return target.route.product(self.a, self.b, self.c, self.operands, target.sub_group_size)
 
     def _section(self, target: Target) -> str:
         """Return the name of the library's section for the multiply-add."""
         product = self._product(target)
         if product is not None:
             return product.section
-        if target.strategy.has_one_work_item and self.c.columns == 1 and target.width(self.a) > 1:
+        if target.route.has_one_work_item and self.c.columns == 1 and target.width(self.a) > 1:
             return "MUL_ADD_COLUMN"
-        usual = (target.strategy.lies_as_usual(m, target.sub_group_size) for m in (self.a, self.b, self.c))
+        usual = (target.route.lies_as_usual(m, target.sub_group_size) for m in (self.a, self.b, self.c))
         return "MUL_ADD" if all(usual) else "MUL_ADD_MIXED"
 
     def _register_blocks(self, target: Target, depth: int) -> dict[str, str]:
@@ -194,7 +194,7 @@ class MultiplyAdd(FromTemplate):
         """
         w = self._width(target)
         rows, vectors = self.c.rows, self.c.columns // w
-        most = max(1, target.strategy.tuning.sum_bytes // (w * self._sum.size))
+        most = max(1, target.route.tuning.sum_bytes // (w * self._sum.size))
         fitting = (
             (i, j)
             for j in range(1, min(vectors, most) + 1)
@@ -217,7 +217,7 @@ class MultiplyAdd(FromTemplate):
         """Return the macros for a result of one column: vectors extend along K, in as many rows as registers allow."""
         a, b, total, depth = self.a.component, self.b.component, self._sum, target.width(self.a)
         mask, m = self.operands, self.c.rows
-        most = max(1, target.strategy.tuning.sum_bytes // (2 * depth * total.size))
+        most = max(1, target.route.tuning.sum_bytes // (2 * depth * total.size))
         rows = max(n for n in range(1, min(m, most) + 1) if m % n == 0)
         halves, x, width = [], "x", depth
         while width > 1:
@@ -226,7 +226,7 @@ class MultiplyAdd(FromTemplate):
             halves.append(f"const {spelling.vector(total, width)} x{width} = {low} + {high};")
             x = f"x{width}"
         each_k = "CM_UNROLL" if rows * self.a.columns // depth <= UNROLLED_PRODUCTS else "CM_ROLL"
-        return self._arithmetic(1, target.strategy.tuning.fma) | {
+        return self._arithmetic(1, target.route.tuning.fma) | {
             "WIDEN_A(x)": spelling.widen("x", a, Operands.A_SIGNED in mask, total, depth),
             "WIDEN_B(x)": spelling.widen("x", b, Operands.B_SIGNED in mask, total, depth),
             "DEPTH": str(depth),
@@ -246,7 +246,7 @@ class MultiplyAdd(FromTemplate):
         A load of memory that several smaller stores wrote would wait for them.
         """
         width, size = target.width(self.a), self.a.component.size
-        if target.strategy.uses_wide_copies(self.a):
+        if target.route.uses_wide_copies(self.a):
             width = COPY_BYTES // size
         words = spelling.vector(COMPONENT_TYPES["u32"], max(1, width * size // 4))
         each = instances.each(self.a.rows * self.a.columns // width)
@@ -275,7 +275,7 @@ class MultiplyAdd(FromTemplate):
         return f"(CM_B_V)({', '.join(f'b[{slot}]' for slot in slots)})"
 
     def scratch_bytes(self, target: Target) -> int:
-        if not target.strategy.exchanges_in_local_memory:
+        if not target.route.exchanges_in_local_memory:
             return 0
         return self._block(target) * target.sub_groups * target.sub_group_size * self._sum.size
 

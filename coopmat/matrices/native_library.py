@@ -3,7 +3,7 @@
     load = StagedLoad(matrix, "global", Layout.ROW_MAJOR)
     text = instantiate([load])                        # OpenCL C that defines load.function_name
 
-Unlike the library of the lowerings (`lowering`), these functions work on the matrix types themselves.
+Unlike the library of the lowered routes (`lowering`), these functions work on the matrix types themselves.
 """
 
 from __future__ import annotations

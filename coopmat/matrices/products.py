@@ -1,4 +1,4 @@
-"""The multiply-adds for which a lowering's devices have instructions; each uses a section of the library."""
+"""The multiply-adds for which a route's devices have instructions; each uses a section of the library."""
 
 from __future__ import annotations
 

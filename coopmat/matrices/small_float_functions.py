@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from . import spelling
 from .instance import FromTemplate, Instance, Parameter, Signature
-from .strategies import Strategy, Target
+from .routes import LoweredRoute, Target
 from .variants import COMPONENT_TYPES, SMALL_FLOATS, ComponentType
 
 FILE = "small_floats.cl"
@@ -55,7 +55,7 @@ class SmallFloatFunction(FromTemplate):
         source, to = reversed(types) if self.what.startswith("from_float") else types
         return Signature(to, (Parameter("x", source),))
 
-    def files(self, strategy: Strategy) -> tuple[str, ...]:
+    def files(self, route: LoweredRoute) -> tuple[str, ...]:
         return (FILE,)
 
     def definitions(self, target: Target) -> dict[str, str]:

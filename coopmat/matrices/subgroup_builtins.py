@@ -1,52 +1,77 @@
-"""The subgroup builtins for lowerings whose subgroups are not the device's."""
+"""The library functions that replace subgroup builtins on routes whose subgroups are not the device's."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
-from . import scratch_builtins, spelling
+from . import spelling
 from .instance import FromTemplate, Instance, Parameter, Signature
-from .strategies import Strategy, Target
-from .variants import ComponentType
+from .routes import LoweredRoute, Target
+from .subgroup_table import ROWS, Row
+from .variants import COMPONENT_TYPES, ComponentType
 
-# section of the library's file -> signature. `T` is the component type. `V`, in block reads and writes, is a vector of
-# as many components as the number at the end of the builtin's name.
+_INT = COMPONENT_TYPES["s32"]
+
+
+def _uint(*names: str) -> tuple[Parameter, ...]:
+    """Return parameters of type uint."""
+    return tuple(Parameter(name, "uint") for name in names)
+
+
+# section -> signature. `T` is the component type. `V`, in block reads and writes, is a vector of as many components as
+# the number at the end of the builtin's name.
 _VALUE = (Parameter("x", "T"),)
 _PREDICATE = (Parameter("predicate", "int"),)
 _MASK = (Parameter("mask", "uint4"),)
-_SECTIONS: dict[str, Signature] = {
-    **{f"SUB_GROUP_{what}": Signature("uint", ()) for what in ("SIZE", "LOCAL_ID", "ID", "COUNT", "ENQUEUED_COUNT")},
-    "SUB_GROUP_BARRIER": Signature("void", (Parameter("flags", "uint"),)),
-    "SUB_GROUP_VALUE": Signature("T", _VALUE),
-    "SUB_GROUP_IDENTITY": Signature("T", _VALUE),
-    "SUB_GROUP_NEIGHBOUR_BELOW": Signature("T", (Parameter("other", "T"), *_VALUE, Parameter("delta", "uint"))),
-    "SUB_GROUP_NEIGHBOUR_ABOVE": Signature("T", (*_VALUE, Parameter("other", "T"), Parameter("delta", "uint"))),
-    "SUB_GROUP_ALL_EQUAL": Signature("int", _VALUE),
-    "SUB_GROUP_ELECT": Signature("int", ()),
-    "SUB_GROUP_TRUTH": Signature("int", _PREDICATE),
-    "SUB_GROUP_TRUE": Signature("int", _PREDICATE),
-    "SUB_GROUP_FALSE": Signature("int", _PREDICATE),
-    "SUB_GROUP_BALLOT": Signature("uint4", _PREDICATE),
-    "SUB_GROUP_MASK_OF_IT": Signature("uint4", ()),
-    "SUB_GROUP_MASK_OF_OTHERS": Signature("uint4", ()),
-    "SUB_GROUP_INVERSE_BALLOT": Signature("int", _MASK),
-    "SUB_GROUP_BIT_COUNT": Signature("uint", _MASK),
-    "SUB_GROUP_BITS_BELOW": Signature("uint", _MASK),
-    "SUB_GROUP_BLOCK_READ": Signature("V", (Parameter("p", "T", "global", const=True),)),
-    "SUB_GROUP_BLOCK_WRITE": Signature("void", (Parameter("p", "T", "global"), Parameter("x", "V"))),
+_ONE: dict[str, Signature] = {
+    **{what: Signature("uint", ()) for what in ("SIZE", "LOCAL_ID", "ID", "COUNT", "ENQUEUED_COUNT")},
+    "BARRIER": Signature("void", (Parameter("flags", "uint"),)),
+    "VALUE": Signature("T", _VALUE),
+    "IDENTITY": Signature("T", _VALUE),
+    "NEIGHBOUR_BELOW": Signature("T", (Parameter("other", "T"), *_VALUE, Parameter("delta", "uint"))),
+    "NEIGHBOUR_ABOVE": Signature("T", (*_VALUE, Parameter("other", "T"), Parameter("delta", "uint"))),
+    "ALL_EQUAL": Signature("int", _VALUE),
+    "ELECT": Signature("int", ()),
+    "TRUTH": Signature("int", _PREDICATE),
+    "TRUE": Signature("int", _PREDICATE),
+    "FALSE": Signature("int", _PREDICATE),
+    "BALLOT": Signature("uint4", _PREDICATE),
+    "MASK_OF_IT": Signature("uint4", ()),
+    "MASK_OF_OTHERS": Signature("uint4", ()),
+    "INVERSE_BALLOT": Signature("int", _MASK),
+    "BIT_COUNT": Signature("uint", _MASK),
+    "BITS_BELOW": Signature("uint", _MASK),
+    "BLOCK_READ": Signature("V", (Parameter("p", "T", "global", const=True),)),
+    "BLOCK_WRITE": Signature("void", (Parameter("p", "T", "global"), Parameter("x", "V"))),
 }
+_SCRATCH: dict[str, Signature] = {
+    **{what: Signature("uint", ()) for what in ("SIZE", "MAX_SIZE", "LOCAL_ID", "ID", "COUNT", "ENQUEUED_COUNT")},
+    "BARRIER": Signature("void", _uint("flags")),
+    "PICK": Signature("T", _VALUE),
+    "NEIGHBOUR": Signature("T", (Parameter("low", "T"), Parameter("high", "T"), *_uint("n"))),
+    "FOLD": Signature("T", _VALUE),
+    "ALL_EQUAL": Signature("int", _VALUE),
+    "ELECT": Signature("int", ()),
+    "BALLOT": Signature("uint4", (Parameter("x", "int"),)),
+    "MASK": Signature("uint4", ()),
+    "LOOK": Signature("int", _MASK),
+    "COUNT_BITS": Signature("uint", _MASK),
+    "BLOCK_READ": Signature("V", (Parameter("p", "T", "global", const=True),)),
+    "BLOCK_WRITE": Signature("void", (Parameter("p", "T", "global"), Parameter("x", "V"))),
+}
+# section for `scratch` -> number of values that each lane puts into local memory
+_EXCHANGED = {"PICK": 1, "NEIGHBOUR": 2, "FOLD": 1, "ALL_EQUAL": 1, "BALLOT": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class SubgroupBuiltin(FromTemplate):
-    """A subgroup builtin for subgroups of one work-item, on scalars of `component` (None: the builtin takes no value).
+    """A subgroup builtin on scalars of `component` (None: the builtin takes no value).
 
-    Its parameters are the first of the builtin's. Parameters without meaning for a subgroup of one are omitted: a lane,
-    a cluster's size or a barrier's memory scope.
+    Its parameters are the first of the builtin's.
     """
 
     name: str
-    section: str
     component: ComponentType | None
 
     @property
@@ -54,113 +79,136 @@ class SubgroupBuiltin(FromTemplate):
         return f"cm_{self.name}" + (f"_{self.component}" if self.component else "")
 
     @property
-    def signature(self) -> Signature:
-        plain = _SECTIONS[self.section]
-        parameters = (Parameter(p.name, self._type(p.type), p.space, p.const) for p in plain.parameters)
-        return Signature(self._type(plain.returns), tuple(parameters))
-
-    def _type(self, spelled: str) -> str:
-        """Return a type of a signature, with the component type for `T` and `V`."""
-        if self.component is None or spelled not in ("T", "V"):
-            return spelled
-        return spelling.vector(self.component, self._width if spelled == "V" else 1)
+    @abstractmethod
+    def generic(self) -> Signature:
+        """The signature with `T` and `V`."""
 
     @property
-    def _width(self) -> int:
+    def row(self) -> Row:
+        return ROWS[self.name]
+
+    @property
+    def values(self) -> ComponentType:
+        """The type of `T`."""
+        return self.component or _INT
+
+    @property
+    def takes_values(self) -> bool:
+        """Whether the function depends on the type of its values."""
+        return any(t in ("T", "V") for t in (self.generic.returns, *(p.type for p in self.generic.parameters)))
+
+    @property
+    def signature(self) -> Signature:
+        parameters = (Parameter(p.name, self._type(p.type), p.space, p.const) for p in self.generic.parameters)
+        return Signature(self._type(self.generic.returns), tuple(parameters))
+
+    def _type(self, spelled: str) -> str:
+        """Return a type of a signature, with the values' type for `T` and `V`."""
+        return spelling.vector(self.values, self.width if spelled == "V" else 1) if spelled in ("T", "V") else spelled
+
+    @property
+    def width(self) -> int:
         """The number at the end of the builtin's name, or 1."""
-        last = self.name[-1]
-        return int(last) if last.isdigit() else 1
+        return int(self.name[len(self.name.rstrip("0123456789")) :] or 1)
+
+    def files(self, route: LoweredRoute) -> tuple[str, ...]:
+        if route.builtins is None:
+            raise ValueError(f"{route.name}: the device has {self.name}")
+        return (route.builtins,)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinOfOne(SubgroupBuiltin):
+    """A subgroup builtin for subgroups of one work-item.
+
+    Parameters without meaning for a subgroup of one are omitted: a lane, a cluster's size or a barrier's memory scope.
+    """
+
+    @property
+    def generic(self) -> Signature:
+        return _ONE[self.row.one]
 
     def definitions(self, target: Target) -> dict[str, str]:
-        out = {"OP": self.section}
+        section, w = self.row.one, self.width
+        out = {"OP": f"SUB_GROUP_{section}"}
         if self.component is None:
             return out
         out["T"] = self.component.opencl_c
-        if self.section == "SUB_GROUP_IDENTITY":
-            out["IDENTITY"] = spelling.identity(self.name.rpartition("_")[2], self.component)
-        elif self.section.startswith("SUB_GROUP_BLOCK"):
-            w = self._width
+        if section == "IDENTITY":
+            out["IDENTITY"] = spelling.identity(self.row.operation, self.component)
+        elif section.startswith("BLOCK"):
             out["V"] = spelling.vector(self.component, w)
-            out |= {
-                "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
-                "VSTORE(v, p)": f"vstore{w}(v, 0, p)" if w > 1 else "*(p) = (v)",
-            }
+            out["VLOAD(p)"] = f"vload{w}(0, p)" if w > 1 else "*(p)"
+            out["VSTORE(v, p)"] = f"vstore{w}(v, 0, p)" if w > 1 else "*(p) = (v)"
         return out
 
-    def files(self, strategy: Strategy) -> tuple[str, ...]:
-        if strategy.builtins is None:
-            raise ValueError(f"{strategy.name}: the device has {self.name}")
-        return (strategy.builtins,)
+
+@dataclass(frozen=True, slots=True)
+class ScratchBuiltin(SubgroupBuiltin):
+    """A subgroup builtin for subgroups of consecutive work-items, which exchange values through local memory.
+
+    If the builtin exchanges values, all work-items of the work-group must call it together.
+    """
+
+    @property
+    def values(self) -> ComponentType:
+        return _INT if self.component is None or self.row.integer else self.component
+
+    @property
+    def generic(self) -> Signature:
+        plain = _SCRATCH[self.row.scratch]
+        return Signature(plain.returns, (*plain.parameters, *_uint(*self.row.more)))
+
+    @property
+    def takes_values(self) -> bool:
+        return not self.row.integer and super(ScratchBuiltin, self).takes_values
+
+    def scratch_bytes(self, target: Target) -> int:
+        values = _EXCHANGED.get(self.row.scratch, 0)
+        return target.sub_groups * target.sub_group_size * values * self.values.size
+
+    def definitions(self, target: Target) -> dict[str, str]:
+        row, t = self.row, self.values
+        out = {"OP": row.scratch, "SG": str(target.sub_group_size), **row.macros}
+        out |= {"T": t.library_c, "MORE": "".join(f", uint {name}" for name in row.more)}
+        if row.scratch == "FOLD":
+            out |= _folding(row.operation, t)
+        elif row.scratch.startswith("BLOCK_"):
+            w = self.width
+            places = [f"p[{j} * CM_SG + lane]" for j in range(w)]
+            parts = [f"x.s{j:x}" if w > 1 else "x" for j in range(w)]
+            stores = "; ".join(f"{place} = {part}" for place, part in zip(places, parts, strict=True))
+            out |= {"V": spelling.vector(t, w), "PARTS": ", ".join(places) if "READ" in row.scratch else stores}
+        return out
 
 
-def _each(section: str, *names: str) -> dict[str, str]:
-    """Return builtin -> section for blank-separated lists of names."""
-    return {name: f"SUB_GROUP_{section}" for text in names for name in text.split()}
+def _folding(operation: str, t: ComponentType) -> dict[str, str]:
+    """Return the macros of a FOLD for an operation on values of a type."""
+    logical = operation.startswith("logical_")
+    operation = operation.removeprefix("logical_")
+    if logical:
+        value, identity = "((x) != 0)", "1" if operation == "and" else "0"
+    else:
+        value, identity = "(x)", spelling.identity(operation, t)
+    symbols = {"and": "&", "or": "|", "xor": "^"}
+    if operation in symbols:
+        combine = f"({t.library_c})((x) {symbols[operation]} (y))"
+    elif operation in ("min", "max"):
+        combine = f"{'' if t.is_integer else 'f'}{operation}(x, y)"
+    else:
+        combine = spelling.binary(operation, t, 1)
+    return {"VALUE(x)": value, "IDENTITY": identity, "COMBINE(x, y)": combine}
 
 
-def _reductions() -> dict[str, str]:
-    """Return builtin -> section for reductions and scans with all prefixes; some of these builtins do not exist."""
-    sections: dict[str, str] = {}
-    for prefix in ("sub_group", "sub_group_non_uniform", "sub_group_clustered", "intel_sub_group"):
-        for operation in ("add", "mul", "min", "max", "and", "or", "xor"):
-            sections |= _each("VALUE", *(f"{prefix}_{kind}_{operation}" for kind in ("reduce", "scan_inclusive")))
-            sections |= _each("IDENTITY", f"{prefix}_scan_exclusive_{operation}")
-        for operation in ("logical_and", "logical_or", "logical_xor"):
-            sections |= _each("TRUTH", *(f"{prefix}_{kind}_{operation}" for kind in ("reduce", "scan_inclusive")))
-            sections |= _each("TRUE" if operation == "logical_and" else "FALSE", f"{prefix}_scan_exclusive_{operation}")
-    return sections
-
-
-_BUILTINS: dict[str, str] = {
-    **_each("SIZE", "get_sub_group_size get_max_sub_group_size"),
-    **_each("LOCAL_ID", "get_sub_group_local_id"),
-    **_each("ID", "get_sub_group_id"),
-    **_each("COUNT", "get_num_sub_groups"),
-    **_each("ENQUEUED_COUNT", "get_enqueued_num_sub_groups"),
-    **_each("BARRIER", "sub_group_barrier"),
-    **_each("TRUTH", "sub_group_all sub_group_any sub_group_non_uniform_all sub_group_non_uniform_any"),
-    **_each(
-        "VALUE",
-        "sub_group_broadcast sub_group_non_uniform_broadcast sub_group_broadcast_first intel_sub_group_broadcast",
-        "sub_group_shuffle sub_group_shuffle_xor sub_group_shuffle_up sub_group_shuffle_down",
-        "sub_group_rotate sub_group_clustered_rotate intel_sub_group_shuffle intel_sub_group_shuffle_xor",
-    ),
-    **_each("NEIGHBOUR_BELOW", "intel_sub_group_shuffle_up"),
-    **_each("NEIGHBOUR_ABOVE", "intel_sub_group_shuffle_down"),
-    **_reductions(),
-    **_each("ALL_EQUAL", "sub_group_non_uniform_all_equal"),
-    **_each("ELECT", "sub_group_elect"),
-    **_each("BALLOT", "sub_group_ballot"),
-    **_each("MASK_OF_IT", "get_sub_group_eq_mask get_sub_group_ge_mask get_sub_group_le_mask"),
-    **_each("MASK_OF_OTHERS", "get_sub_group_gt_mask get_sub_group_lt_mask"),
-    **_each("INVERSE_BALLOT", "sub_group_inverse_ballot sub_group_ballot_bit_extract"),
-    **_each("BIT_COUNT", "sub_group_ballot_bit_count sub_group_ballot_inclusive_scan"),
-    **_each("BITS_BELOW", "sub_group_ballot_exclusive_scan sub_group_ballot_find_lsb sub_group_ballot_find_msb"),
-    **{
-        f"intel_sub_group_block_{what.lower()}{suffix}{count}": f"SUB_GROUP_BLOCK_{what}"
-        for what in ("READ", "WRITE")
-        for suffix in ("", "_ui", "_us")
-        for count in ("", "2", "4", "8")
-    },
-}
-
-
-def substitute_builtin(strategy: Strategy, name: str, component: ComponentType | None = None) -> Instance | None:
+def substitute_builtin(route: LoweredRoute, name: str, component: ComponentType | None = None) -> Instance | None:
     """Return the library function that replaces the builtin `name` on scalars of `component`.
 
     Return None if the builtin itself must be called.
     """
-    if strategy.exchanges_in_local_memory:
-        if name not in scratch_builtins.ROWS:
-            return None
-        if not scratch_builtins.takes_values(name):
-            return scratch_builtins.ScratchBuiltin(name, None)
-        return None if component is None else scratch_builtins.ScratchBuiltin(name, component)
-    section = _BUILTINS.get(name)
-    if not strategy.has_one_work_item or section is None:
+    if name not in ROWS or not (route.exchanges_in_local_memory or route.has_one_work_item):
         return None
-    plain = _SECTIONS[section]
-    generic = any(t in ("T", "V") for t in (plain.returns, *(p.type for p in plain.parameters)))
-    if not generic:
-        return SubgroupBuiltin(name, section, None)
-    return None if component is None else SubgroupBuiltin(name, section, component)
+    make = ScratchBuiltin if route.exchanges_in_local_memory else BuiltinOfOne
+    plain = make(name, None)
+    if not plain.takes_values:
+        return plain
+    return None if component is None else make(name, component)

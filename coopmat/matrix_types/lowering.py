@@ -30,7 +30,7 @@ from ..frontend.types import (
     Type,
     VectorType,
 )
-from ..matrices.strategies import STRATEGIES, Target
+from ..matrices.routes import LOWERED_ROUTES, Target
 from ..passes import Library, Report
 from ..passes.functions import (
     CallGraph,
@@ -53,7 +53,7 @@ from .trees import Expression, Leaf, MemoryLeaf, ObjectLeaf, ScalarLeaf
 
 # A tree's function is the same for all lowerings of the kernel's cooperative matrices.
 _LOOPS = (typed.For, typed.While, typed.DoWhile)
-_TARGET = Target(STRATEGIES["one"], 1)
+_TARGET = Target(LOWERED_ROUTES["one"], 1)
 
 
 @dataclass(frozen=True, slots=True)

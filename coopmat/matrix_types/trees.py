@@ -151,7 +151,7 @@ class _Collector:
             if isinstance(outer, typed.MatrixProduct):
                 result = trees.Product(*shape, result, right)
             else:
-                result = trees.Elementwise(*shape, outer.op, result, right)  # type: ignore[arg-type]
+                result = trees.Elementwise(*shape, result, right, outer.op)  # type: ignore[arg-type]
         return result
 
     def _operand(self, e: typed.Expr) -> Term:
@@ -188,7 +188,7 @@ class _Collector:
             return operand if operand.element == shape[0] else trees.Converted(*shape, operand)
         if isinstance(e, typed.MatrixPart):
             operand = self._operand(e.operand)
-            return trees.Part(*shape, e.which, operand, self._index(e.index))  # type: ignore[arg-type]
+            return trees.Part(*shape, operand, e.which, self._index(e.index))  # type: ignore[arg-type]
         if isinstance(e, typed.MatrixWithPart):
             return self._with_part(e, shape)
         return trees.Object(*shape, self._leaf(ObjectLeaf(e)))
@@ -197,7 +197,7 @@ class _Collector:
         operand = self._operand(e.operand)
         index = self._index(e.index)
         if e.which != "element":
-            return trees.WithPart(*shape, e.which, operand, index, self._operand(e.part))  # type: ignore[arg-type]
+            return trees.WithPart(*shape, operand, e.which, index, self._operand(e.part))  # type: ignore[arg-type]
         assert e.column is not None
         column = self._index(e.column)
         return trees.WithElement(*shape, operand, index, column, self._leaf(ScalarLeaf(e.part)))

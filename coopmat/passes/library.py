@@ -30,7 +30,7 @@ from ..frontend.types import (
 )
 from ..matrices import lowering
 from ..matrices.instance import SCRATCH, Instance, Parameter
-from ..matrices.strategies import Target
+from ..matrices.routes import Target
 from . import Library
 from .operand_functions import Names, operand_name, with_operands
 from .storage import LIBRARY_SPAN

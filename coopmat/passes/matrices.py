@@ -1,6 +1,6 @@
 """The pass that lowers cooperative matrices to the library: matrices become private objects, operations become calls.
 
-A call's result is stored in a temporary, or directly in the variable that the result is assigned to. If a strategy's
+A call's result is stored in a temporary, or directly in the variable that the result is assigned to. If a route's
 subgroups are not the device's, subgroup builtins become calls of the library, too.
 """
 
@@ -29,7 +29,7 @@ from ..matrices import half_bits, lowering
 from ..matrices.holdings import Whole
 from ..matrices.instance import Instance
 from ..matrices.maps import BLOCKS
-from ..matrices.strategies import Strategy, Target
+from ..matrices.routes import LoweredRoute, Target
 from ..matrices.variants import Layout, MatrixType, Operands
 from ..vectorize import LINEAR, UNIFORM, VARYING, Kind, vectorize
 from . import Library, Report
@@ -45,13 +45,13 @@ _FLOAT16 = VectorType(FLOAT, 16)
 class Matrices:
     """The pass `cooperative-matrices`.
 
-    strategy: the route to lower to.
+    route: the route to lower to.
     library: compiles the library's text.
     size_option: the value of --sub-group-size.
     half_bits: the device has half in memory only, so components of type half are bit patterns.
     """
 
-    strategy: Strategy
+    route: LoweredRoute
     library: Library
     size_option: int | None = None
     half_bits: bool = False
@@ -61,7 +61,7 @@ class Matrices:
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
         graph = CallGraph(unit, names_matrix)
-        groups = SubGroups(unit, graph, self.strategy, self.size_option)
+        groups = SubGroups(unit, graph, self.route, self.size_option)
         lowered = _Unit(unit, graph, groups, self)
         result = lowered.run()
         report.warnings += groups.warnings
@@ -75,7 +75,7 @@ class _Unit:
     def __init__(self, unit: typed.Unit, graph: CallGraph, groups: SubGroups, options: Matrices) -> None:
         self.unit, self.graph, self.groups = unit, graph, groups
         items = groups.fewest_work_items
-        self.storage = Storage(options.strategy, groups.smallest_size, options.half_bits, items)
+        self.storage = Storage(options.route, groups.smallest_size, options.half_bits, items)
         self.half_bits = options.half_bits
         self.calls = LibraryCalls(options.library)
         self.remarks: list[tuple[Span, Callable[[], str]]] = []
@@ -311,7 +311,7 @@ class _Function(FunctionRewriter):
         row = builtins.find(e.name)
         if row is None or not row.subgroup:
             return new
-        replacement = substitute(self.target.strategy, e)
+        replacement = substitute(self.target.route, e)
         arguments = new.arguments[: len(replacement.instance.signature.parameters)]
         if not replacement.each:
             return passed(self._call(replacement.instance, list(map(strip_generic_cast, arguments)), e.span), e.type)

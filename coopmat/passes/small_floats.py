@@ -20,15 +20,15 @@ from ..frontend.typed import ConvertKind
 from ..frontend.types import FLOAT, HALF, USHORT, ScalarType, Type, held_as, is_bits
 from ..matrices.half_bits import HalfFunction
 from ..matrices.instance import Instance
+from ..matrices.routes import LOWERED_ROUTES, Target
 from ..matrices.small_float_functions import SmallFloatFunction
 from ..matrices.spelling import INEXACT_IN_FLOAT, from_float
-from ..matrices.strategies import STRATEGIES, Target
 from . import Library, Report
 from .functions import FunctionRewriter, copies, sequence
 from .library import LibraryCalls
 from .storage import load
 
-_TARGET = Target(STRATEGIES["one"], 1)
+_TARGET = Target(LOWERED_ROUTES["one"], 1)
 
 
 @dataclass(frozen=True, slots=True)

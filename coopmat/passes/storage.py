@@ -34,7 +34,7 @@ from ..frontend.types import (
     with_count,
 )
 from ..matrices import lowering
-from ..matrices.strategies import Strategy, Target
+from ..matrices.routes import LoweredRoute, Target
 
 #: The location of nodes that do not come from the source.
 LIBRARY_SPAN = Span(LIBRARY_NAME, 1, 1, 1, 1)
@@ -118,24 +118,24 @@ class Storage(PlainTypes):
 
     own = CoopMatrixType
 
-    def __init__(self, strategy: Strategy, sub_group_size: int, half_bits: bool = False, work_items: int = 1) -> None:
+    def __init__(self, route: LoweredRoute, sub_group_size: int, half_bits: bool = False, work_items: int = 1) -> None:
         super().__init__()
-        self._target = Target(strategy, sub_group_size, work_items)
+        self._target = Target(route, sub_group_size, work_items)
         self._half_bits = half_bits
 
     def make(self, t: Type) -> RecordType:
         assert isinstance(t, CoopMatrixType)
         m = matrix_type(t)
         target = self._target.of_work_group() if m.of_work_group else self._target
-        strategy, size = target.strategy, target.sub_group_size
-        count = lowering.storage_components(strategy, m, size)
+        route, size = target.route, target.sub_group_size
+        count = lowering.storage_components(route, m, size)
         # An array of vectors aligns the object, and LLVM infers the width of accesses from the element type.
-        width = strategy.width(m)
+        width = route.width(m)
         held = USHORT if self._half_bits and t.component == HALF else held_as(t.component)
         assert isinstance(held, ScalarType)
         parts = ArrayType(with_count(held, width), count // width)
         name = f"cm_{t.component}_{t.rows}x{t.columns}_{t.use.name.lower()}" + "_workgroup" * m.of_work_group
-        alignment = lowering.storage_alignment(strategy, m, size)
+        alignment = lowering.storage_alignment(route, m, size)
         natural = width * m.component.size
         result = RecordType("struct", name, LIBRARY_SPAN, alignment=alignment if alignment > natural else None)
         result.complete([Field("part", parts, PLAIN, LIBRARY_SPAN)])

@@ -1,6 +1,6 @@
 """The subgroup sizes of a unit's kernels when matrices are lowered to the library, and substitutes for builtins.
 
-A strategy's subgroups need not be the device's; then library functions replace the subgroup builtins.
+A route's subgroups need not be the device's; then library functions replace the subgroup builtins.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.types import PointerType, ScalarType, Type, VectorType, element_type
 from ..matrices import lowering
 from ..matrices.instance import Instance
-from ..matrices.strategies import MAX_WORK_ITEMS, Strategy, Target
+from ..matrices.routes import MAX_WORK_ITEMS, LoweredRoute, Target
 from ..matrices.variants import ComponentType
 from .functions import CallGraph
 
@@ -25,14 +25,14 @@ _SIZE = "intel_reqd_sub_group_size"
 class SubGroups:
     """The subgroups of `unit`; `graph` is its call graph, and `size_option` the value of --sub-group-size."""
 
-    def __init__(self, unit: typed.Unit, graph: CallGraph, strategy: Strategy, size_option: int | None) -> None:
-        self.unit, self.graph, self.strategy, self.size_option = unit, graph, strategy, size_option
+    def __init__(self, unit: typed.Unit, graph: CallGraph, route: LoweredRoute, size_option: int | None) -> None:
+        self.unit, self.graph, self.route, self.size_option = unit, graph, route, size_option
         self.warnings: list[Diagnostic] = []
 
     def target(self, decl: typed.FunctionDecl) -> Target:
         """Return the target for which the library is instantiated when the kernel `decl` calls it."""
         items = work_items(decl)
-        target = self.strategy.target(self.size_option or sub_group_size(decl), items)
+        target = self.route.target(self.size_option or sub_group_size(decl), items)
         if items is not None and self.graph.uses(decl, "of_work_groups"):
             target = replace(target, work_items=items)
         return target
@@ -47,18 +47,18 @@ class SubGroups:
     def smallest_size(self) -> int:
         """The size of the smallest subgroup of a kernel with subgroup matrices; their storage is sized for it."""
         kernels = [decl for decl in self.unit.kernels if self.graph.uses(decl, "of_sub_groups")]
-        sizes = (self.strategy.size(self.size_option or sub_group_size(decl)) for decl in kernels)
-        return min(sizes, default=self.strategy.size(self.size_option))
+        sizes = (self.route.size(self.size_option or sub_group_size(decl)) for decl in kernels)
+        return min(sizes, default=self.route.size(self.size_option))
 
     @cached_property
     def replaces(self) -> bool:
-        """Whether subgroup builtins refer to the strategy's subgroups instead of the device's.
+        """Whether subgroup builtins refer to the route's subgroups instead of the device's.
 
         Functions shared with other programs count as users of matrices, because those programs may have matrices.
         """
         has_matrices = any(self.graph.uses(decl, "of_sub_groups") for decl in self.unit.roots)
         has_matrices |= any(decl.symbol is not None for decl in self.unit.functions)
-        return self.strategy.replaces_builtins(has_matrices)
+        return self.route.replaces_builtins(has_matrices)
 
     def settle(self, kernel: typed.FunctionDecl, source: typed.FunctionDecl) -> None:
         """Set the attributes and `info` of `kernel`, the lowered version of `source`.
@@ -75,22 +75,22 @@ class SubGroups:
         most = None
         if matrices or (subgroups and self.replaces):
             size, most = target.sub_group_size, target.most_work_items
-            attribute = size if self.strategy.has_sub_groups_of_device else None
+            attribute = size if self.route.has_sub_groups_of_device else None
             if own_size is not None and own_size != size:
                 self._tell_of_other_size(source, own_size, target)
-        elif (subgroups or imports) and own_size is None and self.strategy.has_sub_groups_of_device:
+        elif (subgroups or imports) and own_size is None and self.route.has_sub_groups_of_device:
             attribute = size = target.sub_group_size if imports else self.size_option
         kernel.attributes = {name: value for name, value in source.attributes.items() if name != _SIZE}
-        # A strategy that exchanges values in local memory runs on devices without subgroups, which may reject the
+        # A route that exchanges values in local memory runs on devices without subgroups, which may reject the
         # attribute.
-        if source.is_kernel and attribute is not None and not self.strategy.exchanges_in_local_memory:
+        if source.is_kernel and attribute is not None and not self.route.exchanges_in_local_memory:
             kernel.attributes[_SIZE] = attribute
         uses_matrices = matrices or self.graph.uses(source, "of_work_groups")
         kernel.info = describe(source, size, uses_matrices, most, imports)
 
     def _tell_of_other_size(self, decl: typed.FunctionDecl, own_size: int, target: Target) -> None:
-        text = target.strategy.about_other_size(decl.name, own_size, target.sub_group_size)
-        if not target.strategy.has_one_work_item:
+        text = target.route.about_other_size(decl.name, own_size, target.sub_group_size)
+        if not target.route.has_one_work_item:
             raise CompileError([Diagnostic(Severity.ERROR, "not-supported", text, decl.span)])
         self.warnings.append(Diagnostic(Severity.WARNING, "sub-group-size", text, decl.span))
 
@@ -107,16 +107,16 @@ class Substitute:
     each: bool
 
 
-def substitute(strategy: Strategy, e: typed.BuiltinCall) -> Substitute:
-    """Return the library function that replaces the builtin call `e` if the strategy's subgroups are not the device's.
+def substitute(route: LoweredRoute, e: typed.BuiltinCall) -> Substitute:
+    """Return the library function that replaces the builtin call `e` if the route's subgroups are not the device's.
 
-    Raise InternalError if the strategy has no substitute.
+    Raise InternalError if the route has no substitute.
     """
     first = e.parameters[0] if e.parameters else None
-    instance = lowering.substitute_builtin(strategy, e.name, _component(first))
+    instance = lowering.substitute_builtin(route, e.name, _component(first))
     if instance is None:
         # Keeping the builtin would be wrong: it would refer to the device's subgroups.
-        raise InternalError(f"'{e.name}' has no meaning for --matrices {strategy.name}")
+        raise InternalError(f"'{e.name}' has no meaning for --matrices {route.name}")
     parameters = instance.signature.parameters
     each = bool(parameters) and isinstance(first, VectorType) and parameters[0].type == first.element.name
     return Substitute(instance, each)

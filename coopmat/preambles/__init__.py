@@ -14,6 +14,5 @@ Preambles are kept in this process and in the cache on disk, as pickles. Only th
 
 from __future__ import annotations
 
-from .declarations import PreambleLoader as PreambleLoader, PreambleSnapshot as PreambleSnapshot, reached as reached
-from .macros import restore_macros as restore_macros, take_macros as take_macros
-from .store import Preamble as Preamble, Unreached as Unreached, forget as forget, preamble_length as preamble_length
+from .snapshot import Snapshot as Snapshot
+from .store import Unreached as Unreached, forget as forget

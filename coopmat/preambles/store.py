@@ -9,9 +9,9 @@ import pickle
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,58 +22,25 @@ from ..diagnostics import Diagnostics
 if TYPE_CHECKING:
     from ..frontend.preprocess_options import PreprocessOptions
 
-#: The fewest tokens of a preamble that is kept: for fewer, analysis is about as fast as unpickling.
-FEWEST_TOKENS = 5_000
 #: How many preambles of equal lines and options are kept, which differ in macros or in the contents of files.
 _MOST_ALTERNATIVES = 8
 #: The bytes of preambles that a process keeps.
 _MOST_BYTES = 64 << 20
 
-# Each alternative can end at one position only, so that a failing match does not backtrack through many positions.
-_REST = r"(?:[^\n\\]|\\[ \t]*\r?\n|\\(?![ \t]*\r?\n))*"
-_PIECE = re.compile(
-    r"[ \t\v\f\r]*(?![ \t\v\f\r])(?:"
-    rf"(?:\#|%:)[ \t]*(?![ \t])(?P<directive>[a-z]*)(?![a-z])(?P<rest>{_REST})"
-    rf"|//{_REST}"
-    r"|/\*[^*]*(?:\*(?!/)[^*]*)*\*/[ \t\v\f\r]*"
-    r"|)\n"
-)
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 # The errors that a damaged or foreign file causes: its digest may be right for any contents.
-_ABSURD = (ValueError, LookupError, TypeError, AttributeError)
-
-
-def preamble_length(text: str) -> int:
-    """Return the number of characters of a source's preamble, 0 if it has none."""
-    at = end = depth = 0
-    included = False
-    while match := _PIECE.match(text, at):
-        directive = match["directive"] or ""
-        if "/*" in (match["rest"] or ""):
-            break  # the comment may end on another line
-        depth += directive.startswith("if")
-        depth -= directive == "endif"
-        included = included or directive == "include"
-        if depth < 0:
-            break
-        at = match.end()
-        if not depth and included and directive in ("include", "endif"):
-            end = at
-    return end
+ABSURD = (ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """A preamble that an earlier compilation has kept.
 
-    preprocessor, parser: the state of these after the preamble.
-    declarations: the pickle of the declarations.
+    states: name of a stage's class -> the pickle of the stage's state after the preamble.
     bodies: the number of a function among the declarations -> the pickle of its body.
     """
 
-    preprocessor: dict[str, Any]
-    parser: dict[str, Any]
-    declarations: bytes
+    states: dict[str, bytes]
     bodies: dict[int, bytes]
 
 
@@ -81,79 +48,45 @@ class Unreached(Exception):
     """Raised if a function is reached whose body was not kept, or a pickle cannot be read."""
 
 
-@dataclass(slots=True)
-class Preamble:
-    """The preamble of one compilation.
+def key_of_preamble(settings: object, name: str, text: str, options: PreprocessOptions) -> str:
+    """Return the key of all preambles with these lines and options; they differ in macros or contents of files."""
+    own = [options.include_dirs, options.undefines, sorted(options.virtual_files.items())]
+    parts = {"kind": "preamble", "version": package_version(), "source": [name, text], "settings": [settings, *own]}
+    return key_of(parts)
 
-    settings: all options that affect the result, except include directories and macros.
-    whole: whether all functions are kept; otherwise only reachable ones.
-    known: the preamble as an earlier compilation kept it, None if there is none.
-    tokens, declarations: the number of each in the preamble; None if the preamble cannot be kept.
-    state: the state after the preamble, collected in this compilation if the preamble is not known.
+
+def find(key: str, options: PreprocessOptions, diagnostics: Diagnostics) -> Iterator[Known]:
+    """Yield the preambles that are stored under a key and whose macros and files are those of this compilation.
+
+    Register the texts of a preamble's files in `diagnostics` before.
     """
-
-    settings: str
-    whole: bool = False
-    known: Known | None = None
-    #: Set by the preprocessor and the parser.
-    tokens: int | None = None
-    declarations: int | None = None
-    state: dict[str, Any] = field(default_factory=dict)
-    _key: str = ""
-    _defines: tuple[tuple[str, str], ...] = ()
-
-    def find(self, name: str, text: str, options: PreprocessOptions, diagnostics: Diagnostics) -> None:
-        """Look the preamble up in the store. On a hit, set `known` and register its files' texts in `diagnostics`."""
-        parts = {
-            "kind": "preamble",
-            "version": package_version(),
-            "source": [name, text],
-            "settings": [self.settings, options.include_dirs, options.undefines, sorted(options.virtual_files.items())],
-        }
-        self._key, self._defines = key_of(parts), options.defines
-        index = None if self.whole else _STORE.get(self._key)
-        for row in index.facts if index is not None and isinstance(index.facts, list) else ():
-            try:
-                if row["defines"] == _seen(options.defines, row["words"]) and self._take(
-                    row["key"], options, diagnostics
-                ):
-                    return
-            except _ABSURD:
-                continue
-
-    def _take(self, key: str, options: PreprocessOptions, diagnostics: Diagnostics) -> bool:
-        """Load the preamble that is stored under `key` into `known`, and return True.
-
-        Register the texts of the preamble's files in `diagnostics`. If the entry is missing or damaged, or if a file
-        has changed since, return False.
-        """
-        entry = _STORE.get(key)
-        texts = _texts(entry.facts, options.virtual_files) if entry is not None else None
-        if entry is None or texts is None:
-            return False
+    index = _STORE.get(key)
+    for row in index.facts if index is not None and isinstance(index.facts, list) else ():
         try:
-            known = read(entry.payload)
-        except Unreached:
-            return False
-        if not isinstance(known, Known):
-            return False
-        self.known = known
-        for file, text in texts.items():
-            diagnostics.sources.add(file, text)
-        return True
+            entry = _STORE.get(row["key"]) if row["defines"] == _seen(options.defines, row["words"]) else None
+            texts = _texts(entry.facts, options.virtual_files) if entry is not None else None
+            known = read(entry.payload) if entry is not None and texts is not None else None
+        except (*ABSURD, Unreached):
+            continue
+        if isinstance(known, Known) and texts is not None:
+            for file, text in texts.items():
+                diagnostics.sources.add(file, text)
+            yield known
 
-    def keep(self, declarations: bytes, bodies: Mapping[int, bytes], absent: Sequence[str]) -> None:
-        """Store the preamble of this compilation: its state, declarations, bodies, and the names of absent files."""
-        known = Known(self.state["preprocessor"], self.state["parser"], declarations, dict(bodies))
-        words = "\n".join(["", *sorted(self.state["words"]), ""])
-        # (name, is virtual, digest of the text that was read): the file may have changed since.
-        files: list[tuple[str, bool, str]] = self.state["files"]
-        row: dict[str, Any] = {"defines": _seen(self._defines, words), "words": words}
-        row["key"] = key_of({"preamble": self._key, "files": sorted(files), "defines": row["defines"]})
-        _STORE.put(row["key"], Entry(pickle.dumps(known, 5), {"files": files, "absent": list(absent)}))
-        index = _STORE.get(self._key)
-        others = [other for other in index.facts if other["key"] != row["key"]] if index is not None else []
-        _STORE.put(self._key, Entry(b"", [row, *others][:_MOST_ALTERNATIVES]))
+
+def keep(key: str, known: Known, words: str, facts: Mapping[str, Any], defines: Sequence[tuple[str, str]]) -> None:
+    """Store a preamble under a key, with the facts that its text depends on.
+
+    words: the identifiers in the text, separated by line ends; those macros of the command line count that are in it.
+    facts: "files": (name, whether the file is held in memory, digest of the text that was read), since the file may
+      have changed since; "absent": the paths at which includes were searched but do not exist.
+    """
+    row: dict[str, Any] = {"defines": _seen(defines, words), "words": words}
+    row["key"] = key_of({"preamble": key, "files": sorted(facts["files"]), "defines": row["defines"]})
+    _STORE.put(row["key"], Entry(pickle.dumps(known, 5), facts))
+    index = _STORE.get(key)
+    others = [other for other in index.facts if other["key"] != row["key"]] if index is not None else []
+    _STORE.put(key, Entry(b"", [row, *others][:_MOST_ALTERNATIVES]))
 
 
 def words_of(texts: Iterable[str]) -> set[str]:
@@ -209,9 +142,9 @@ def _readable() -> Mapping[tuple[str, str], Callable[..., Any]]:
     from .. import diagnostics
     from ..frontend import expansion, tokens, typed, types
     from ..frontend.sema import context
-    from . import declarations as preamble
+    from .snapshot import function_without_body
 
-    named: list[Callable[..., Any]] = [Known, set, frozenset, types.scalar_named, preamble.function_without_body]
+    named: list[Callable[..., Any]] = [Known, set, frozenset, types.scalar_named, function_without_body]
     named += [getattr(diagnostics, name) for name in ("Diagnostic", "FixIt", "Label", "Note", "Severity", "Span")]
     named += [tokens.Token, expansion.Macro, expansion._Operand]
     named += [getattr(context, name) for name in ("EnumConstant", "EnumTag", "Overloads", "Scope", "Typedef")]
@@ -233,7 +166,7 @@ class _Reader(pickle.Unpickler):
         self._shared = shared
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) == ("coopmat.preambles.declarations", "shared_object"):
+        if (module, name) == ("coopmat.preambles.snapshot", "shared_object"):
             return self._shared.__getitem__
         found = _readable().get((module, name))
         if found is None:

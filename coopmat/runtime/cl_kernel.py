@@ -84,7 +84,7 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
 
     @property
     def matrix_route(self) -> str:
-        """The route of the kernel's matrices on the first device: "native", or a lowering such as "one" or "lanes"."""
+        """The route of the kernel's matrices on the first device: "native", or a route such as "one" or "lanes"."""
         return str(self._first.route)
 
     def sub_group_size(self, device: Any = None) -> int:

@@ -39,7 +39,7 @@ class DeviceBuild:
     """The build of a source for one device.
 
     device: the device.
-    route: "native" or the name of a lowering.
+    route: "native" or the name of a lowered route.
     kernels: name -> description of the kernel.
     warnings: the rendered warnings of the compiler.
     functions: name -> description of a function that kernels of other programs may call, and that needs certain

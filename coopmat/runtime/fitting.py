@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from coopmat import compiler
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.devices.sub_groups import chooses_size, kernel_size
-from coopmat.matrices.strategies import IN_SUB_GROUPS
+from coopmat.matrices.routes import IN_SUB_GROUPS
 
 from . import guarded
 

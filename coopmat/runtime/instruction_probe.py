@@ -15,7 +15,7 @@ from coopmat.devices import DeviceInfo, probe as process, route_for
 from coopmat.devices.environment import processor
 from coopmat.devices.table import compute_capability
 from coopmat.matrices.products import DotProduct, FragmentProduct, Product
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.options import LINKED, CompileOptions
 
 _FUNCTION = "coopmat.runtime.instruction_probe:run"
@@ -26,7 +26,7 @@ def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[
 
     A product of unknown outcome is tried; if `asks` is False, the product is left out instead.
     """
-    rows = (row for row in STRATEGIES[route].every_product if _is_likely(device, row))
+    rows = (row for row in LOWERED_ROUTES[route].every_product if _is_likely(device, row))
     return tuple(row.name for row in rows if _is_right(device, f"{route} {row.name}", asks))
 
 
@@ -66,7 +66,7 @@ def may_use_tiles() -> bool:
 
 def code_for(device: DeviceInfo, route: str) -> str:
     """Return the form of the program on a route that only OpenCL C can express: `LINKED` or "c"."""
-    links = device.takes_spirv and route_for(device).code == "spirv" and not STRATEGIES[route].family
+    links = device.takes_spirv and route_for(device).code == "spirv" and not LOWERED_ROUTES[route].family
     return LINKED if links else "c"
 
 
@@ -91,7 +91,7 @@ def run(device: DeviceInfo, question: str) -> str:
     from .native_probe import outcome
 
     route, name = question.split()
-    row = next(row for row in STRATEGIES[route].every_product if row.name == name)
+    row = next(row for row in LOWERED_ROUTES[route].every_product if row.name == name)
     if row.keeps_state and not may_use_tiles():
         return "the system does not let this process use tiles"
     variant = row.variants(3, 2, 3)[0]

@@ -17,7 +17,7 @@ from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
-from coopmat.matrices.strategies import IN_SUB_GROUPS, LISTED_ROUTES, OPENCL_C_ONLY, ROUTES
+from coopmat.matrices.routes import IN_SUB_GROUPS, LISTED_ROUTES, OPENCL_C_ONLY, ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.matrix_types.expressions import registers_of
 from coopmat.options import CompileOptions

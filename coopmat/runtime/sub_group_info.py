@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coopmat.devices import opencl
-from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
+from coopmat.matrices.routes import IN_SUB_GROUPS, LOWERED_ROUTES
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def emulated(route: str, sub_group_size: int | None) -> bool:
 
     `sub_group_size` is the size for which the kernel was compiled, if any.
     """
-    return sub_group_size is not None and route in STRATEGIES and route not in IN_SUB_GROUPS
+    return sub_group_size is not None and route in LOWERED_ROUTES and route not in IN_SUB_GROUPS
 
 
 # Name of the query -> function of the subgroups and the query's input that returns the answer.

@@ -8,7 +8,7 @@ from coopmat.devices import DeviceInfo, unit_for
 from coopmat.devices.query import COOPERATIVE_MATRIX, describe
 from coopmat.devices.variants import SubGroupSizeError, component_types, variants_for
 from coopmat.matrices import emulated
-from coopmat.matrices.strategies import STRATEGIES, Strategy, Tuning
+from coopmat.matrices.routes import LOWERED_ROUTES, LoweredRoute, Tuning
 from coopmat.matrices.variants import Operands, Variant, default_operands
 
 from .instruction_probe import instructions
@@ -18,7 +18,7 @@ def variants(device: Any, sub_group_size: int | None = None, *, unit: bool | Non
     """Return the multiply-adds that programs with matrices can rely on, on a pyopencl device or a `DeviceInfo`.
 
     A device with cl_khr_cooperative_matrix is asked for its list, for subgroups of `sub_group_size` work-items or of
-    its default size. On any other device, the lowerings compute every combination of component types of one class and
+    its default size. On any other device, all routes compute every combination of component types of one class and
     every shape, in subgroups of every size.
 
     The list for such a device begins with the multiply-adds of its matrix instructions, in the instructions' shapes.
@@ -47,8 +47,8 @@ def variants(device: Any, sub_group_size: int | None = None, *, unit: bool | Non
     others = emulated.multiply_adds(component_types(info))
     if unit is None:
         return tuple(dict.fromkeys((*on_unit, *others)))
-    strategy = _strategy(info)
-    return tuple(v for v in others if strategy is None or not _takes(strategy, v, sub_group_size))
+    route = _route(info)
+    return tuple(v for v in others if route is None or not _takes(route, v, sub_group_size))
 
 
 def variants_on_unit(
@@ -59,11 +59,11 @@ def variants_on_unit(
     The device does not have cl_khr_cooperative_matrix. If `asks` is False, instructions that were not tried are left
     out.
     """
-    strategy = _strategy(device, asks)
-    if strategy is None:
+    route = _route(device, asks)
+    if route is None:
         return ()
-    every = (variant for row in strategy.products for variant in row.variants())
-    return tuple(dict.fromkeys(v for v in every if _takes(strategy, v, sub_group_size)))
+    every = (variant for row in route.products for variant in row.variants())
+    return tuple(dict.fromkeys(v for v in every if _takes(route, v, sub_group_size)))
 
 
 def _native(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ...]:
@@ -75,21 +75,21 @@ def _native(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ..
     return result
 
 
-def _strategy(device: DeviceInfo, asks: bool = True) -> Strategy | None:
-    """Return the lowering to the device's matrix instructions, restricted to those that are right.
+def _route(device: DeviceInfo, asks: bool = True) -> LoweredRoute | None:
+    """Return the route by the device's matrix instructions, restricted to those that are right.
 
     If there are no such instructions, return None.
     """
     route = unit_for(device)
     available = instructions(device, route, asks=asks) if route and device.handle is not None else ()
-    return STRATEGIES[route].tuned(Tuning(instructions=available)) if available else None
+    return LOWERED_ROUTES[route].tuned(Tuning(instructions=available)) if available else None
 
 
-def _takes(strategy: Strategy, variant: Variant, sub_group_size: int | None) -> bool:
-    """Return whether the lowering computes a multiply-add by instructions in subgroups of that size (None: any)."""
+def _takes(route: LoweredRoute, variant: Variant, sub_group_size: int | None) -> bool:
+    """Return whether the route computes a multiply-add by instructions in subgroups of that size (None: any)."""
     a, b, c, _ = variant.matrix_types()
     operands = default_operands(variant.a, variant.b, variant.c)
     if variant.saturating:
         operands |= Operands.SATURATING
-    sizes = {row.lanes for row in strategy.products if sub_group_size in (None, row.lanes)}
-    return any(strategy.product(a, b, c, operands, lanes) for lanes in sizes)
+    sizes = {row.lanes for row in route.products if sub_group_size in (None, row.lanes)}
+    return any(route.product(a, b, c, operands, lanes) for lanes in sizes)

@@ -12,7 +12,7 @@ from coopmat.compiler.from_source import library
 from coopmat.frontend import typed
 from coopmat.ir import LoweredModule, LowerOptions
 from coopmat.ir.lower import lower
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrix_types.lowering import MatrixTypes
 from coopmat.passes import Library, Pass, Report, run
 from coopmat.passes.matrices import Matrices
@@ -33,12 +33,12 @@ def lower_source(source: str, **options: Any) -> LoweredModule:
 
 
 def lower_unit(unit: typed.Unit, options: LowerOptions, library: Library, size: int | None = None) -> LoweredModule:
-    """As the compiler does it: the pass for the strategy first, where the options name one."""
+    """As the compiler does it: the pass for the route first, where the options name one."""
     wanted: list[Pass] = [MatrixTypes(library, options.machine, options.contract_matrices), SmallFloats(library)]
     if options.is_native:
         wanted.insert(0, NativeMatrices(library, options.memory_rules or NO_RULES, size))
     else:
-        wanted.insert(0, Matrices(STRATEGIES[options.matrices], library, size))
+        wanted.insert(0, Matrices(LOWERED_ROUTES[options.matrices], library, size))
     return lower(run(unit, wanted, Report(), verify=True), options)
 
 

@@ -114,17 +114,17 @@ kernel void k(global float *c, int n) {
 
 
 @pytest.mark.parametrize(
-    ("strategy", "size", "storage"), [("one", 1, 256), ("lanes", 16, 16), ("lanes", 8, 32), ("scratch", 4, 64)]
+    ("route", "size", "storage"), [("one", 1, 256), ("lanes", 16, 16), ("lanes", 8, 32), ("scratch", 4, 64)]
 )
-def test_by_reference(strategy: str, size: int, storage: int) -> None:
+def test_by_reference(route: str, size: int, storage: int) -> None:
     asked: list[str] = []
 
     def library(text: str) -> typed.Unit:
         asked.append(text)
         return from_source.library(text)
 
-    options = LowerOptions(matrices=strategy)
-    module = lower_unit(unit_of(GEMM), options, library, size if strategy != "one" else None)
+    options = LowerOptions(matrices=route)
+    module = lower_unit(unit_of(GEMM), options, library, size if route != "one" else None)
     assert "target(" not in module.text
     assert "__spirv_CooperativeMatrix" not in module.text
     assert module.passes == "O1"
@@ -134,10 +134,10 @@ def test_by_reference(strategy: str, size: int, storage: int) -> None:
     defined = re.findall(r'define internal spir_func void @"(cm_\w+)"[^{\n]*alwaysinline', module.text)
     assert sorted(defined) == sorted(re.findall(r"CM_NAME (\w+)", asked[0]))
     # By `one` A is converted in vectors before it is multiplied.
-    assert len(defined) == (7 if strategy == "one" else 5)
+    assert len(defined) == (7 if route == "one" else 5)
     width = storage // int(re.search(r'%"struct.cm_float_16x16_accumulator" = type {\[(\d+) x', module.text)[1])
-    assert width == (16 if strategy == "one" else 1)
-    if strategy != "lanes":
+    assert width == (16 if route == "one" else 1)
+    if route != "lanes":
         assert "sub_group_size" not in module.text
     else:
         node = re.search(r"!intel_reqd_sub_group_size !(\d+)", module.text)
@@ -269,7 +269,7 @@ def test_addresses_in_aggregates_are_refused() -> None:
         lower_source(objects + "kernel void k(global int *x) { x[0] = *p[x[1]]; }")
 
 
-def test_unknown_strategy() -> None:
+def test_unknown_route() -> None:
     with pytest.raises(ValueError, match="unknown lowering"):
         LowerOptions(matrices="both")
 

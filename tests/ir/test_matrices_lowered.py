@@ -56,14 +56,14 @@ def _spirv(matrices: str) -> bytes:
     return legalize(emitted)
 
 
-@pytest.mark.parametrize(("strategy", "lanes"), [("one", 1), ("lanes", 16), ("scratch", 16)])
-def test_by_reference(device: DeviceInfo, strategy: str, lanes: int) -> None:
+@pytest.mark.parametrize(("route", "lanes"), [("one", 1), ("lanes", 16), ("scratch", 16)])
+def test_by_reference(device: DeviceInfo, route: str, lanes: int) -> None:
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kernel = cl.Program(context, _spirv(strategy)).build().k
+        kernel = cl.Program(context, _spirv(route)).build().k
     random = np.random.default_rng(0)
     a, b = (random.integers(-3, 4, (SIZE, SIZE)).astype(np.float32) for _ in range(2))
     for n in (0, 1):

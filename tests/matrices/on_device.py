@@ -38,16 +38,16 @@ class Case:
     check: Callable[[Sequence[Array]], None] = field(repr=False)
 
 
-def storage(name: str, strategy: lowering.Strategy, sub_group_size: int, matrix: MatrixType) -> str:
+def storage(name: str, route: lowering.LoweredRoute, sub_group_size: int, matrix: MatrixType) -> str:
     """The declaration of a matrix in private memory."""
-    count = lowering.storage_components(strategy, matrix, sub_group_size)
-    alignment = lowering.storage_alignment(strategy, matrix, sub_group_size)
+    count = lowering.storage_components(route, matrix, sub_group_size)
+    alignment = lowering.storage_alignment(route, matrix, sub_group_size)
     return f"__attribute__((aligned({alignment}))) {matrix.component.library_c} {name}[{count}];"
 
 
 def run(
     device: DeviceInfo,
-    strategy: lowering.Strategy,
+    route: lowering.LoweredRoute,
     sub_group_size: int,
     cases: Sequence[Case],
     local_size: tuple[int, ...] | None = None,
@@ -60,11 +60,11 @@ def run(
     cl = opencl()
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
-    size = local_size or (1 if strategy.has_one_work_item else device_size or sub_group_size, 1, 1)
-    target = lowering.Target(strategy, sub_group_size, math.prod(size))
+    size = local_size or (1 if route.has_one_work_item else device_size or sub_group_size, 1, 1)
+    target = lowering.Target(route, sub_group_size, math.prod(size))
     text = lowering.instantiate(target, [i for case in cases for i in case.instances])
     attributes = f"__attribute__((reqd_work_group_size({', '.join(map(str, size))})))"
-    if strategy.has_sub_groups_of_device:
+    if route.has_sub_groups_of_device:
         attributes += f" __attribute__((intel_reqd_sub_group_size({device_size or sub_group_size})))"
     scratch = max((i.scratch_bytes(target) for case in cases for i in case.instances), default=0)
     local = f"    local ulong scratch[{-(-scratch // 8)}];\n" if scratch else ""
@@ -73,7 +73,7 @@ def run(
     if device_size is not None:
         pragma += _SMALLER_SUBGROUPS.replace("SIZE", str(sub_group_size))
     text = pragma + text + "\n".join(kernels)
-    options = ["-cl-std=CL3.0", *([] if strategy.has_sub_groups_of_device else device_options(device, text))]
+    options = ["-cl-std=CL3.0", *([] if route.has_sub_groups_of_device else device_options(device, text))]
     with warnings.catch_warnings():
         # The device's compiler tells how it vectorised each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)
@@ -87,7 +87,7 @@ def run(
         try:
             case.check(results)
         except AssertionError as error:
-            raise AssertionError(f"{strategy.name} {sub_group_size}: {case.name}\n{error}") from error
+            raise AssertionError(f"{route.name} {sub_group_size}: {case.name}\n{error}") from error
 
 
 _SMALLER_SUBGROUPS = """
@@ -111,7 +111,7 @@ def _upload(cl: Any, context: Any, array: Array) -> Any:
 class Builder:
     """Writes the body of a case: matrices in, one call, a matrix out."""
 
-    strategy: lowering.Strategy
+    route: lowering.LoweredRoute
     sub_group_size: int
     instances: list[lowering.Instance] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
@@ -125,7 +125,7 @@ class Builder:
         return name
 
     def declare(self, name: str, matrix: MatrixType) -> str:
-        self.lines.append(storage(name, self.strategy, self.sub_group_size, matrix))
+        self.lines.append(storage(name, self.route, self.sub_group_size, matrix))
         return name
 
     def matrix(self, name: str, matrix: MatrixType, values: Array) -> str:
@@ -148,7 +148,7 @@ class Builder:
     def expression(self, instance: lowering.Instance, *arguments: str) -> str:
         assert len(arguments) == len(instance.signature.parameters), instance
         self.instances.append(instance)
-        target = lowering.Target(self.strategy, self.sub_group_size)
+        target = lowering.Target(self.route, self.sub_group_size)
         arguments += ("scratch",) * bool(instance.scratch_bytes(target))
         return f"{instance.function_name}({', '.join(arguments)})"
 

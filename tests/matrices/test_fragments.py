@@ -16,7 +16,7 @@ import coopmat
 from coopmat.devices import DeviceInfo, from_key_values, opencl, route_for, unit_for
 from coopmat.matrices import fragments, meaning, reference
 from coopmat.matrices.instructions import DPAS, FAMILIES, Instruction
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use, default_operands
 from coopmat.options import CompileOptions
 from coopmat.runtime import driver, instruction_probe
@@ -96,7 +96,7 @@ def test_the_mask_says_the_signs(device: DeviceInfo, name, operands):
 )
 def test_what_no_instruction_does_is_right_all_the_same(device: DeviceInfo, names, shape):
     """Operands that lie for an instruction, each by itself, and are multiplied with others."""
-    mma = STRATEGIES["mma"]
+    mma = LOWERED_ROUTES["mma"]
     m, n, k = shape
     a, b, c = (COMPONENT_TYPES[name] for name in names)
     matrices = MatrixType(a, m, k, Use.A), MatrixType(b, k, n, Use.B), MatrixType(c, m, n, Use.ACCUMULATOR)
@@ -107,8 +107,8 @@ def test_what_no_instruction_does_is_right_all_the_same(device: DeviceInfo, name
 
 def test_every_multiple_of_an_instruction_is_made_of_it():
     for name in ("mma", "wmma", "mfma", "dpas"):
-        strategy = STRATEGIES[name]
-        for row in strategy.products:
+        route = LOWERED_ROUTES[name]
+        for row in route.products:
             for a, b, c in ((a, b, c) for a in row.a for b in row.b for c in row.c):
                 types = tuple(COMPONENT_TYPES[t] for t in (a, b, c))
                 for down, across, along in ((1, 1, 1), (2, 1, 3), (1, 2, 1), (4, 2, 2)):
@@ -116,14 +116,14 @@ def test_every_multiple_of_an_instruction_is_made_of_it():
                     shapes = (m, k), (k, n), (m, n)
                     matrices = [MatrixType(t, *s, use) for t, s, use in zip(types, shapes, Use, strict=True)]
                     mask = default_operands(*types) if len(row.instructions) > 1 else row_mask(row)
-                    assert strategy.product(*matrices, mask, row.lanes) is not None, (row.name, m, n, k)
+                    assert route.product(*matrices, mask, row.lanes) is not None, (row.name, m, n, k)
 
 
 @pytest.mark.parametrize("route", FAMILIES)
 def test_texts_for_gpus_have_matrices_in_registers(route):
     """No loop counts through a matrix, no array is read as of another type, and nothing is there for what is emulated:
     the vendors' compilers (tools/vendor-compilers) would leave matrices in memory, or refuse the text."""
-    row = STRATEGIES[route].products[0]
+    row = LOWERED_ROUTES[route].products[0]
     (a, b, c, _), shape = row.variants()[0].components, (4 * row.m, 4 * row.n, 2 * row.k)
     m, n, k = shape
     text = SOURCE.format(m=m, n=n, k=k, layout=LAYOUTS[Layout.ROW_MAJOR], stride=n, operands="")
@@ -151,7 +151,7 @@ def row_mask(row):
 
 
 def test_lowering_of_accumulators_that_lie_alike_moves_nothing():
-    mma = STRATEGIES["mma"]
+    mma = LOWERED_ROUTES["mma"]
     sixteen, eight = ((MatrixType(COMPONENT_TYPES[name], 32, 16, Use.ACCUMULATOR)) for name in ("f32", "s32"))
     assert mma.holding(sixteen, 32).lies_as(mma.holding(eight, 32))
     assert not mma.holding(sixteen, 32).lies_as(mma.holding(replace(sixteen, component=COMPONENT_TYPES["s64"]), 32))

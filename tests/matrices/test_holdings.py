@@ -10,7 +10,7 @@ from repeats import slow_where
 from coopmat.matrices import fragments
 from coopmat.matrices.holdings import Columns, Fragments, Holding, Interleaved, Term, Whole
 from coopmat.matrices.instructions import FAMILIES
-from coopmat.matrices.strategies import LISTED_ROUTES, STRATEGIES
+from coopmat.matrices.routes import LISTED_ROUTES, LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 
 SHAPES = tuple(itertools.product((1, 2, 3, 7, 8, 16, 17, 33, 48), repeat=2))
@@ -63,10 +63,10 @@ def test_packs_of_rows_lie_as_in_the_packed_layout(pack):
 # The emulated routes have the layouts of their instructions.
 @pytest.mark.parametrize("name", slow_where(lambda name: name.endswith(":emulated"), LISTED_ROUTES[1:]))
 def test_every_matrix_is_held(name):
-    strategy = STRATEGIES[name]
-    for lanes in {strategy.size(8), *(row.lanes for row in strategy.products)}:
+    route = LOWERED_ROUTES[name]
+    for lanes in {route.size(8), *(row.lanes for row in route.products)}:
         for component, use, (rows, columns) in itertools.product(COMPONENT_TYPES.values(), Use, SHAPES):
-            check(strategy.holding(MatrixType(component, rows, columns, use), lanes))
+            check(route.holding(MatrixType(component, rows, columns, use), lanes))
 
 
 FRAGMENTS = {row.name: row for family in FAMILIES for row in fragments.products(family)}

@@ -40,10 +40,10 @@ TARGETS = [("one", 1), pytest.param(("lanes", 16), marks=pytest.mark.slow)]
 
 @pytest.fixture(params=TARGETS, ids=lambda target: f"{target[0]}{target[1]}")
 def target(request, device: DeviceInfo):
-    strategy, sub_group_size = lowering.STRATEGIES[request.param[0]], request.param[1]
-    if strategy.name == "lanes" and sub_group_size not in device.sub_group_sizes:
+    route, sub_group_size = lowering.LOWERED_ROUTES[request.param[0]], request.param[1]
+    if route.name == "lanes" and sub_group_size not in device.sub_group_sizes:
         pytest.skip(f"the device has no subgroups of {sub_group_size}")
-    return strategy, sub_group_size
+    return route, sub_group_size
 
 
 @pytest.fixture
@@ -304,7 +304,7 @@ def test_conversions_saturate_in_subgroups_of_32(device, rng):
     """Intel's CPU runtime has no convert_char32_sat and the like."""
     if 32 not in device.sub_group_sizes:
         pytest.skip("the device has no subgroups of 32")
-    target = lowering.STRATEGIES["lanes"], 32
+    target = lowering.LOWERED_ROUTES["lanes"], 32
     pairs = list(itertools.product(TYPES, INTEGERS))[::3]
     roundings = itertools.cycle(("", "rte", "rtz", "rtp", "rtn"))
     cases = [
@@ -496,7 +496,7 @@ def test_elements(device, target, rng):
 @pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_lanes_of_other_sizes(device, size, rng):
     """Shapes that the size does not divide, and that do not divide it."""
-    target, c = (lowering.STRATEGIES["lanes"], size), COMPONENT_TYPES
+    target, c = (lowering.LOWERED_ROUTES["lanes"], size), COMPONENT_TYPES
     device_size = min((n for n in device.sub_group_sizes if n % size == 0), default=None)
     if device_size is None:
         pytest.skip(f"the device has no subgroups of a multiple of {size}")
@@ -601,7 +601,7 @@ def test_loops_that_stay_loops(device, target, rng, monkeypatch):
 
 
 def test_a_large_multiply_add(device, rng):
-    target = (lowering.STRATEGIES["one"], 1)
+    target = (lowering.LOWERED_ROUTES["one"], 1)
     run(device, *target, [mul_add_case(target, rng, (COMPONENT_TYPES["f32"],) * 3, Operands.NONE, (64, 64, 64))])
 
 
@@ -609,7 +609,7 @@ def test_a_large_multiply_add(device, rng):
 
 
 def test_subgroup_of_one_builtins(device):
-    strategy = lowering.STRATEGIES["one"]
+    route = lowering.LOWERED_ROUTES["one"]
     plain = ["size", "local_id", "id"]
     calls = [(f"get_sub_group_{name}", None, "") for name in plain]
     calls += [("get_max_sub_group_size", None, ""), ("get_num_sub_groups", None, "")]
@@ -622,12 +622,12 @@ def test_subgroup_of_one_builtins(device):
         ("sub_group_shuffle", "s32", "x"),
         ("sub_group_any", "s32", "x"),
     ]
-    build = Builder(strategy, 1)
+    build = Builder(route, 1)
     out = build.buffer(np.zeros((12, len(calls)), np.int32), "int")
     build.lines.append("const int x = 100 + (int)get_global_linear_id();")
-    build.call(lowering.substitute_builtin(strategy, "sub_group_barrier"), "CLK_LOCAL_MEM_FENCE")
+    build.call(lowering.substitute_builtin(route, "sub_group_barrier"), "CLK_LOCAL_MEM_FENCE")
     for number, (name, component, arguments) in enumerate(calls):
-        instance = lowering.substitute_builtin(strategy, name, COMPONENT_TYPES[component] if component else None)
+        instance = lowering.substitute_builtin(route, name, COMPONENT_TYPES[component] if component else None)
         call = build.expression(instance, *arguments.split(", ") if arguments else ())
         build.lines.append(f"{out}[get_local_linear_id() * {len(calls)} + {number}] = {call};")
 
@@ -637,18 +637,18 @@ def test_subgroup_of_one_builtins(device):
         expected = [[1, 0, i, 1, 12, 12, *[x[i]] * 6, *lows_and_highs, *[x[i]] * 2, 1] for i in range(12)]
         assert results[0].tolist() == expected
 
-    run(device, strategy, 1, [build.case("builtins", check)], local_size=(2, 3, 2))
+    run(device, route, 1, [build.case("builtins", check)], local_size=(2, 3, 2))
 
 
 @pytest.mark.parametrize("component", TYPES, ids=str)
 def test_exclusive_scans_begin_with_the_identity(device, component):
-    strategy = lowering.STRATEGIES["one"]
-    build = Builder(strategy, 1)
+    route = lowering.LOWERED_ROUTES["one"]
+    build = Builder(route, 1)
     out = build.buffer(np.ones(3, component.numpy), component.library_c)
     for number, operation in enumerate(("add", "min", "max")):
-        instance = lowering.substitute_builtin(strategy, f"sub_group_scan_exclusive_{operation}", component)
+        instance = lowering.substitute_builtin(route, f"sub_group_scan_exclusive_{operation}", component)
         build.lines.append(f"{out}[{number}] = {build.expression(instance, '1')};")
     dtype = np.dtype(component.numpy)
     limits = np.iinfo(dtype) if component.is_integer else None
     low, high = (limits.min, limits.max) if limits else (-np.inf, np.inf)
-    run(device, strategy, 1, [build.case(str(component), lambda r: equal(r[0], np.array([0, high, low], dtype)))])
+    run(device, route, 1, [build.case(str(component), lambda r: equal(r[0], np.array([0, high, low], dtype)))])

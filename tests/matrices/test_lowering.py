@@ -11,12 +11,12 @@ from coopmat.frontend import builtins
 from coopmat.matrices import lowering
 from coopmat.matrices.instance import FromTemplate
 from coopmat.matrices.instances import Conversion, Transpose
-from coopmat.matrices.lowering import STRATEGIES
-from coopmat.matrices.strategies import Target, Tuning
+from coopmat.matrices.lowering import LOWERED_ROUTES
+from coopmat.matrices.routes import Target, Tuning
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
 
 C = COMPONENT_TYPES
-ONE, LANES, SCRATCH = STRATEGIES["one"], STRATEGIES["lanes"], STRATEGIES["scratch"]
+ONE, LANES, SCRATCH = LOWERED_ROUTES["one"], LOWERED_ROUTES["lanes"], LOWERED_ROUTES["scratch"]
 A, B, ACC = MatrixType(C["s8"], 8, 32, Use.A), MatrixType(C["u8"], 32, 12, Use.B), MatrixType(C["s32"], 8, 12, Use(2))
 INSTANCES = [
     lowering.Load(A, "global", Layout.ROW_MAJOR),
@@ -82,6 +82,7 @@ BUILTINS = [
         ("intel_sub_group_shuffle_down", C["f32"]),
         ("intel_sub_group_block_read", C["u32"]),
         ("intel_sub_group_block_read_us8", C["u16"]),
+        ("intel_sub_group_block_read_ul16", C["u64"]),
         ("intel_sub_group_block_write", C["u32"]),
         ("intel_sub_group_block_write4", C["u32"]),
     ]
@@ -111,6 +112,7 @@ SCRATCH_BUILTINS = [
         ("sub_group_ballot_find_msb", None),
         ("get_sub_group_lt_mask", None),
         ("intel_sub_group_block_read_us8", C["u16"]),
+        ("intel_sub_group_block_read_ul16", C["u64"]),
         ("intel_sub_group_block_write4", C["u32"]),
     ]
 ]
@@ -130,8 +132,8 @@ WIDE = [
     ),
 ]
 OTHERS_OF = {"one": [*BUILTINS, *WIDE], "lanes": [], "scratch": SCRATCH_BUILTINS, "mma:emulated": []}
-TARGETS = [Target(ONE, 1), Target(LANES, 16), Target(SCRATCH, 16), Target(STRATEGIES["mma:emulated"], 32)]
-targets = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.strategy.name)
+TARGETS = [Target(ONE, 1), Target(LANES, 16), Target(SCRATCH, 16), Target(LOWERED_ROUTES["mma:emulated"], 32)]
+targets = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.route.name)
 
 
 def spelled(instance: lowering.Instance, target: Target) -> str:
@@ -148,7 +150,7 @@ def spelled(instance: lowering.Instance, target: Target) -> str:
 
 @targets
 def test_definitions_are_what_the_signatures_say(target):
-    for instance in INSTANCES + OTHERS_OF[target.strategy.name]:
+    for instance in INSTANCES + OTHERS_OF[target.route.name]:
         text = lowering.instantiate(target, [instance])
         # What the function calls comes before it.
         *_, text = re.split(r"\n\n(?=#define)", text.rstrip())
@@ -162,9 +164,9 @@ def test_definitions_are_what_the_signatures_say(target):
 
 @targets
 def test_every_macro_is_defined_and_undefined_again(target):
-    prologue = lowering.prologue(target.strategy)
-    instances = INSTANCES + WIDE * (target.strategy is ONE)
-    for instance in instances + SCRATCH_BUILTINS * target.strategy.exchanges_in_local_memory:
+    prologue = lowering.prologue(target.route)
+    instances = INSTANCES + WIDE * (target.route is ONE)
+    for instance in instances + SCRATCH_BUILTINS * target.route.exchanges_in_local_memory:
         text = lowering.instantiate(target, [instance]).removeprefix(prologue)
         defined = set(re.findall(r"#define (CM_\w+)", text))
         assert set(re.findall(r"\bCM_\w+", text)) <= defined | set(re.findall(r"#define (CM_\w+)", prologue))
@@ -174,10 +176,10 @@ def test_every_macro_is_defined_and_undefined_again(target):
 def test_every_section_is_reached():
     used = set()
     for target in TARGETS:
-        instances = INSTANCES + OTHERS_OF[target.strategy.name]
+        instances = INSTANCES + OTHERS_OF[target.route.name]
         instances += [needed for i in instances for needed in i.needs(target)]
         templates = [i for i in instances if isinstance(i, FromTemplate)]
-        used |= {lowering.section(i.files(target.strategy), i.definitions(target)["OP"]) for i in templates}
+        used |= {lowering.section(i.files(target.route), i.definitions(target)["OP"]) for i in templates}
     for file in {file for file, _ in used}:
         sections = set(lowering.library_sections(file)) - {"PROLOGUE"}
         assert sections == {section for name, section in used if name == file}

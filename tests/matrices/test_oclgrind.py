@@ -23,7 +23,7 @@ from opencl_devices import device_of
 
 from coopmat.matrices import lowering, maps, meaning, reference
 from coopmat.matrices.instances import Conversion, Transpose
-from coopmat.matrices.lowering import STRATEGIES, Instance, Target
+from coopmat.matrices.lowering import LOWERED_ROUTES, Instance, Target
 from coopmat.matrices.reference import Array
 from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
@@ -42,16 +42,16 @@ C = COMPONENT_TYPES
 
 @dataclass(frozen=True)
 class Situation:
-    """`sub_group_size` of a strategy, in a work-group of `local`; `limit`: work-items that local memory is made for."""
+    """`sub_group_size` of a route, in a work-group of `local`; `limit`: work-items that local memory is made for."""
 
-    strategy: str
+    route: str
     sub_group_size: int
     local: tuple[int, int, int]
     limit: int
 
     @property
     def target(self) -> Target:
-        return Target(STRATEGIES[self.strategy], self.sub_group_size, self.limit)
+        return Target(LOWERED_ROUTES[self.route], self.sub_group_size, self.limit)
 
     @property
     def items(self) -> int:
@@ -62,7 +62,7 @@ class Situation:
         return -(-self.items // self.sub_group_size)
 
     def __str__(self) -> str:
-        return f"{self.strategy}{self.sub_group_size}-{'x'.join(map(str, self.local))}of{self.limit}"
+        return f"{self.route}{self.sub_group_size}-{'x'.join(map(str, self.local))}of{self.limit}"
 
 
 SITUATIONS = [
@@ -94,7 +94,7 @@ class Maker:
         self.situation = situation
         self.target = situation.target
         self.rng = np.random.default_rng(5)
-        self.build = Builder(self.target.strategy, situation.sub_group_size)
+        self.build = Builder(self.target.route, situation.sub_group_size)
         self.inputs: dict[int, Array] = {}
         self.expected: dict[int, Array] = {}
         self.operands: dict[str, str] = {}
@@ -279,7 +279,7 @@ def further(s: Situation, t: str) -> Case:
     operation(
         "mapped", lowering.Map(matrix, "cm_choice", operands=2), ["x", "built"], matrix, np.where(r < c, x, places)
     )
-    if s.target.strategy.has_one_work_item:
+    if s.target.route.has_one_work_item:
         other = lowering.Map(matrix, "cm_other", wide=True, operands=2)
         operation("wide", other, ["x", "y"], matrix, np.where(r == 4, x, y))
     for how, rows, columns in (
@@ -292,7 +292,7 @@ def further(s: Situation, t: str) -> Case:
         expected = np.array([reference.reduce(np.add, how, value, result.shape) for value in x])
         instance = lowering.Reduce(matrix, "cm_sum", how, rows, columns)
         operation(f"reduced{how}", instance, ["x"], result, expected)
-        if s.target.strategy.has_one_work_item and how != maps.BLOCKS:
+        if s.target.route.has_one_work_item and how != maps.BLOCKS:
             instance = lowering.Reduce(matrix, "cm_other_sum", how, rows, columns, ("cm_sum_2",))
             operation(f"wide{how}", instance, ["x"], result, expected)
     return make.case()
@@ -441,7 +441,7 @@ def builtin_cases(s: Situation, group: int) -> Iterator[Row]:
 
 def builtin_call(s: Situation, row: Row) -> tuple[Instance, str]:
     name, component, arguments, _ = row
-    instance = lowering.substitute_builtin(s.target.strategy, name, C[component] if component else None)
+    instance = lowering.substitute_builtin(s.target.route, name, C[component] if component else None)
     assert instance is not None, name
     given = [arguments] if arguments.startswith("(uint4)") else arguments.split(", ") * bool(arguments)
     given = given[: len(instance.signature.parameters)] + ["scratch"] * bool(instance.scratch_bytes(s.target))
@@ -452,7 +452,7 @@ def builtin_call(s: Situation, row: Row) -> tuple[Instance, str]:
 def block_builtins(s: Situation) -> list[Instance]:
     """A barrier, and what copies two components for each work-item."""
     names = ("sub_group_barrier", "intel_sub_group_block_read2", "intel_sub_group_block_write2")
-    found = [lowering.substitute_builtin(s.target.strategy, name, C["u32"]) for name in names]
+    found = [lowering.substitute_builtin(s.target.route, name, C["u32"]) for name in names]
     return [instance for instance in found if instance is not None]
 
 
@@ -576,11 +576,11 @@ def test_subgroup_builtins(situation: Situation, tmp_path: Path) -> None:
 
 def test_every_section_of_the_library_is_there() -> None:
     """What Oclgrind looks at is all that there is."""
-    for strategy in ("one", "scratch"):
+    for route in ("one", "scratch"):
         wanted: set[tuple[str, str]] = set()
         called: list[tuple[Situation, Instance]] = []
         for s in (*SITUATIONS, *TAILS):
-            if s.strategy == strategy:
+            if s.route == route:
                 called += [(s, i) for case in matrix_cases(s) for i in case.build.instances]
                 called += [(s, i) for i in builtin_kernel(s)[1]]
         files: set[tuple[str, ...]] = set()
@@ -589,10 +589,10 @@ def test_every_section_of_the_library_is_there() -> None:
             for i in (instance, *instance.needs(s.target), *called_by):
                 if isinstance(i, maps.OperandFunction):
                     continue
-                files.add(i.files(s.target.strategy))
-                wanted.add(lowering.section(i.files(s.target.strategy), i.definitions(s.target)["OP"]))
+                files.add(i.files(s.target.route))
+                wanted.add(lowering.section(i.files(s.target.route), i.definitions(s.target)["OP"]))
         there = {lowering.section(names, name) for names in files for file in names for name in _sections(file)}
-        assert wanted == there - _OF_OTHERS[strategy]
+        assert wanted == there - _OF_OTHERS[route]
 
 
 def _sections(file: str) -> set[str]:

@@ -15,7 +15,7 @@ from repeats import slow_where
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices.meaning import convert, narrow, widen
-from coopmat.matrices.strategies import OPENCL_C_ONLY, STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES, OPENCL_C_ONLY
 from coopmat.matrices.variants import COMPONENT_TYPES
 
 SEED = 0
@@ -62,9 +62,9 @@ def test_all_copies_of_components_are_written(device: DeviceInfo) -> None:
 
 def test_every_generation_of_instructions_is_in_the_table() -> None:
     """But for those whose products another target has, too."""
-    having = {row.name for target in TARGETS for row in STRATEGIES[target.route].products}
-    routes = [name for name in STRATEGIES if name not in OPENCL_C_ONLY]
-    assert {row.name for name in routes for row in STRATEGIES[name].every_product} == having
+    having = {row.name for target in TARGETS for row in LOWERED_ROUTES[target.route].products}
+    routes = [name for name in LOWERED_ROUTES if name not in OPENCL_C_ONLY]
+    assert {row.name for name in routes for row in LOWERED_ROUTES[name].every_product} == having
 
 
 _IN_C = [target for target in TARGETS if target.route == "one" or target.sub_group_size == 16]

@@ -24,14 +24,14 @@ from coopmat.devices import DeviceInfo, opencl
 from coopmat.diagnostics import Severity
 from coopmat.matrices import lowering, meaning
 from coopmat.matrices.lowering import prelude
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, Operands
 from coopmat.options import CompileOptions
 from coopmat.runtime import driver, instruction_probe
 from coopmat.runtime.launch import compile_for
 
 SIGNS = {("s8", "s8"): "tdpbssd", ("s8", "u8"): "tdpbsud", ("u8", "s8"): "tdpbusd", ("u8", "u8"): "tdpbuud"}
-TILES = [row for row in STRATEGIES["x86"].products if row.keeps_state]
+TILES = [row for row in LOWERED_ROUTES["x86"].products if row.keeps_state]
 NAMES = [row.name for row in TILES]
 BF16 = "bf16", "bf16"
 # One tile; an end in each direction; several blocks of several tiles.
@@ -82,7 +82,7 @@ def test_other_shapes_are_left_to_vectors(device: DeviceInfo, shape: tuple[int, 
 
 
 def test_each_choice_of_signs_has_its_instruction() -> None:
-    x86 = STRATEGIES["x86"]
+    x86 = LOWERED_ROUTES["x86"]
     for row in TILES:
         for variant in row.variants():
             a, b, c, _ = variant.matrix_types()

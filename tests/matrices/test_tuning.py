@@ -9,7 +9,7 @@ import pytest
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl, route_for
-from coopmat.matrices.strategies import LISTED_ROUTES, OPENCL_C_ONLY, STRATEGIES, Tuning
+from coopmat.matrices.routes import LISTED_ROUTES, LOWERED_ROUTES, OPENCL_C_ONLY, Tuning
 from coopmat.options import CompileOptions
 from coopmat.runtime import Program
 from coopmat.runtime.launch import resolve_options
@@ -73,10 +73,10 @@ def test_checked_loads_differ_between_work_items_where_conditions_do_not_guard_t
 
 
 def test_a_work_groups_matrices_keep_the_tuning() -> None:
-    from coopmat.matrices.strategies import Target
+    from coopmat.matrices.routes import Target
 
     tuning = Tuning(fma=False)
-    assert Target(STRATEGIES["lanes"].tuned(tuning), 16).of_work_group().strategy.tuning == tuning
+    assert Target(LOWERED_ROUTES["lanes"].tuned(tuning), 16).of_work_group().route.tuning == tuning
 
 
 def test_rusticls_row(device: DeviceInfo) -> None:

@@ -13,7 +13,7 @@ import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.matrices import meaning, reference, small_floats
 from coopmat.matrices.lowering import exported, prelude
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, Operands
 from coopmat.options import LINKED, CompileOptions, UsageError
 from coopmat.runtime import driver, instruction_probe
@@ -291,7 +291,7 @@ def test_the_transposed_may_lie_otherwise(device: DeviceInfo, route, lanes, uses
 
 
 def test_only_whole_multiples_go_by_the_instructions():
-    x86 = STRATEGIES["x86"]
+    x86 = LOWERED_ROUTES["x86"]
     for product_ in x86.products:
         if product_.keeps_state:
             # Of those of tiles (test_tiles.py) vectors take the rest.

@@ -17,12 +17,12 @@ import coopmat
 from coopmat.diagnostics import CompileError
 from coopmat.frontend import builtins
 from coopmat.matrices.lowering import prelude
-from coopmat.matrices.strategies import OPENCL_C_ONLY, STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES, OPENCL_C_ONLY
 
 #: Routes with their forms.
 FORMS = [
-    *((route, "c") for route in STRATEGIES),
-    *((route, "spirv") for route in (*STRATEGIES, "native") if route not in OPENCL_C_ONLY),
+    *((route, "c") for route in LOWERED_ROUTES),
+    *((route, "spirv") for route in (*LOWERED_ROUTES, "native") if route not in OPENCL_C_ONLY),
 ]
 FEW = {("one", "c"), ("lanes", "c"), ("mma", "c"), ("one", "spirv"), ("native", "spirv")}
 #: Those in which every name gets every role.
@@ -146,7 +146,7 @@ def test_a_kernel_cannot_have_a_builtin_functions_mangled_name() -> None:
         coopmat.compile("kernel void _Z13get_global_idj(global int *o) { o[get_global_id(0)] = 1; }").spirv  # noqa: B018
 
 
-@pytest.mark.parametrize("route", [route for route in STRATEGIES if prelude(route)[0]])
+@pytest.mark.parametrize("route", [route for route in LOWERED_ROUTES if prelude(route)[0]])
 def test_preludes_define_names_with_the_librarys_prefix_only(route: str) -> None:
     """Or names of builtin functions, which a user's names never are in the text."""
     text = re.sub(r"//[^\n]*|\\\n", "", prelude(route)[0])

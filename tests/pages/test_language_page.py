@@ -15,7 +15,7 @@ from coopmat.frontend.builtins.matrix import BUILTINS
 from coopmat.frontend.sema.matrices import ENUMERATORS
 from coopmat.frontend.sema.matrices.component_wise import _overload, is_component_wise
 from coopmat.frontend.types import FLOATS, INTEGERS, SCALARS, SMALL_FLOATS
-from coopmat.matrices.strategies import LISTED_ROUTES
+from coopmat.matrices.routes import LISTED_ROUTES
 from coopmat.native_profiles import NATIVE_PROFILES
 from coopmat.warning_options.table import WARNINGS
 

@@ -14,7 +14,7 @@ from coopmat.frontend import typed
 from coopmat.frontend.nodes import walk
 from coopmat.frontend.typed_dump import dump
 from coopmat.frontend.types import FLOAT, INT, PLAIN, CoopMatrixType
-from coopmat.matrices.strategies import LISTED_ROUTES, STRATEGIES
+from coopmat.matrices.routes import LISTED_ROUTES, LOWERED_ROUTES
 from coopmat.matrix_types.lowering import MatrixTypes
 from coopmat.passes import Report, run
 from coopmat.passes.matrices import Matrices
@@ -48,8 +48,8 @@ def _unit(source: str = SOURCE) -> typed.Unit:
     return compile_source(source, ["-Wno-all"]).unit
 
 
-def _lowered(strategy: str = "one") -> typed.Unit:
-    passes = [Matrices(STRATEGIES[strategy], library), MatrixTypes(library), SmallFloats(library)]
+def _lowered(route: str = "one") -> typed.Unit:
+    passes = [Matrices(LOWERED_ROUTES[route], library), MatrixTypes(library), SmallFloats(library)]
     return run(_unit(), passes, Report(), verify=True)
 
 
@@ -57,9 +57,9 @@ def _function(unit: typed.Unit, name: str) -> typed.FunctionDecl:
     return next(f for f in unit.functions if f.name == name)
 
 
-@pytest.mark.parametrize("strategy", sorted(LISTED_ROUTES[1:]))
-def test_nothing_is_left_of_matrices(strategy: str) -> None:
-    unit = _lowered(strategy)
+@pytest.mark.parametrize("route", sorted(LISTED_ROUTES[1:]))
+def test_nothing_is_left_of_matrices(route: str) -> None:
+    unit = _lowered(route)
     nodes = [node for f in unit.functions for node in walk(*f.parameters, f.body)]
     assert not any("Matrix" in type(node).__name__ for node in nodes)
     assert not any(isinstance(node, typed.IncDec) and node.type.name == "bfloat16" for node in nodes)
@@ -71,7 +71,7 @@ def test_units_are_left_as_they_are() -> None:
     unit = _unit()
     before = dump(unit)
     plain = _function(unit, "plain")
-    after = run(unit, [Matrices(STRATEGIES["one"], library)], Report(), verify=True)
+    after = run(unit, [Matrices(LOWERED_ROUTES["one"], library)], Report(), verify=True)
     assert dump(unit) == before
     assert _function(after, "plain") is plain and _function(after, "doubled") is not _function(unit, "doubled")
 
@@ -79,7 +79,7 @@ def test_units_are_left_as_they_are() -> None:
 def test_results_go_straight_to_variables() -> None:
     body = "{ C m = coop_mat_load(p, 0, 4); m = m + m; coop_mat_store(p, m, 0, 4); }"
     source = SOURCE[: SOURCE.index("typedef float M")] + f"kernel void k(global float *p) {body}"
-    unit = run(_unit(source), [Matrices(STRATEGIES["one"], library)], Report(), verify=True)
+    unit = run(_unit(source), [Matrices(LOWERED_ROUTES["one"], library)], Report(), verify=True)
     declared = [node.name for node in walk(_function(unit, "k").body) if isinstance(node, typed.VarDecl)]
     assert declared == ["m"]
 
@@ -89,13 +89,13 @@ def test_kernels_of_other_subgroups_get_functions_of_their_own() -> None:
     sizes = [f"__attribute__((intel_reqd_sub_group_size({n})))" for n in (8, 16, 8)]
     head = SOURCE[: SOURCE.index("typedef float M")] + "C doubled(C m) { return m + m; }"
     source = head + "".join(kernel.format(size, n) for n, size in enumerate(sizes))
-    unit = run(_unit(source), [Matrices(STRATEGIES["lanes"], library)], Report(), verify=True)
+    unit = run(_unit(source), [Matrices(LOWERED_ROUTES["lanes"], library)], Report(), verify=True)
     assert [f.name for f in unit.functions].count("doubled") == 2
 
 
 def test_kernels_that_call_kernels_call_those_of_the_new_unit() -> None:
     source = "kernel void a(global int *x) { *x = 1; } kernel void b(global int *x) { a(x); }"
-    for made in (Matrices(STRATEGIES["one"], library), NativeMatrices(library)):
+    for made in (Matrices(LOWERED_ROUTES["one"], library), NativeMatrices(library)):
         unit = run(_unit(source), [made], Report(), verify=True)
         (call,) = (node for node in walk(_function(unit, "b").body) if isinstance(node, typed.Call))
         assert call.function is _function(unit, "a")
@@ -115,7 +115,7 @@ def test_accesses_that_are_staged_are_calls_of_functions_on_native_matrices() ->
 def test_sizes_that_are_at_odds_are_an_error_at_the_kernel() -> None:
     unit = _unit(SOURCE.replace("kernel void", "__attribute__((intel_reqd_sub_group_size(8))) kernel void"))
     with pytest.raises(CompileError) as caught:
-        run(unit, [Matrices(STRATEGIES["lanes"], library, size_option=16)], Report())
+        run(unit, [Matrices(LOWERED_ROUTES["lanes"], library, size_option=16)], Report())
     (item,) = caught.value.diagnostics
     assert item.code == "not-supported" and item.span is not None and item.span.line == 8
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,7 @@ from coopmat import file_table
 from coopmat.compiler import Module
 from coopmat.diagnostics import CompileError, render_text
 from coopmat.options import CompileOptions
-from coopmat.preambles import macros, store as preamble
+from coopmat.preambles import snapshot, store as preamble
 
 Tree = Callable[..., Path]
 
@@ -27,7 +27,7 @@ Tree = Callable[..., Path]
 @pytest.fixture(autouse=True)
 def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Whatever its length, a preamble is kept, in a cache of the test's own."""
-    monkeypatch.setattr(macros, "FEWEST_TOKENS", 0)
+    monkeypatch.setattr(snapshot, "FEWEST_TOKENS", 0)
     monkeypatch.setenv("COOPMAT_CACHE_DIR", str(tmp_path / "cache"))
     preamble.forget()
     yield
@@ -231,13 +231,13 @@ def test_files_in_memory_are_others_than_those_on_disk(tree: Tree) -> None:
 
 def test_a_file_that_changes_meanwhile_is_kept_as_it_was_read(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tree(main_cl=MAIN, some_h=HEADER)
-    keep = preamble.Preamble.keep
+    keep = snapshot.keep
 
     def late(*arguments: Any) -> None:
         tree(some_h=HEADER.replace("TWO = 7", "TWO = 8"))
         keep(*arguments)
 
-    monkeypatch.setattr(preamble.Preamble, "keep", late)
+    monkeypatch.setattr(snapshot, "keep", late)
     first = results(path, knows=False)
     assert results(path, knows=False) == results(path) != first
 
@@ -269,6 +269,40 @@ def test_what_is_not_kept(tree: Tree, header: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "header",
+    [
+        pytest.param("int early(int x);\n;\n", id="stray semicolon"),
+        pytest.param("#define UNUSED 1\n#pragma unknown\nint early(int x);\n", id="ignored pragma"),
+        pytest.param("static int f([[maybe_unused]] int x) { return 1; }\n", id="attribute that recovery rewrites"),
+        pytest.param("static int f(int x) {\n#pragma unknown\nreturn x; }\n", id="pragma in a function"),
+    ],
+)
+@pytest.mark.parametrize("rest", ["", "kernel void k(global int *p) { [[maybe_unused]] int y; *p = 1; }\n"])
+def test_what_is_kept(tree: Tree, header: str, rest: str) -> None:
+    compared(tree(main_cl=f'#include "some.h"\n{rest}', some_h=header))
+
+
+def test_stages_process_any_portions(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text is divided at ends of lines, tokens and declarations anywhere."""
+    rng = random.Random(35)
+    bodies = (
+        "void g(int x) { typedef int T; T : x += 1; { T y = x; } }\nstatic int f([[maybe_unused]] int x) { return 1; }"
+    )
+    path = tree(main_cl=MAIN + bodies, some_h=HEADER)
+
+    def divided(_: object, stage: object, whole: Sequence[object]) -> Iterator[range]:
+        places = [i + 1 for i, item in enumerate(whole) if not isinstance(item, str) or item == "\n"]
+        ends = sorted(rng.sample(places, min(4, len(places))))
+        for start, end in zip([0, *ends], [*ends, None], strict=True):
+            yield range(start, len(whole) if end is None else end)
+
+    expected = results(path)
+    monkeypatch.setattr(snapshot.Snapshot, "portions", divided)
+    for _ in range(20):
+        assert results(path, knows=False) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "end"),
     [
         ('#include "a"\nint x;\n', '#include "a"\n'),
@@ -284,14 +318,14 @@ def test_what_is_not_kept(tree: Tree, header: str) -> None:
     ],
 )
 def test_where_it_ends(text: str, end: str | None) -> None:
-    length = preamble.preamble_length(text)
+    length = snapshot.preamble_length(text)
     assert length == (0 if end is None else text.index(end) + len(end))
 
 
 @pytest.mark.parametrize("part", ["#a", "# ", " ", "\\ ", "/**", "// ", "#a \\\n", "/*/"])
 def test_its_end_is_found_in_linear_time(part: str) -> None:
     texts = [part * count for count in (1_000, 10_000)]
-    times = [min(processor_seconds(lambda t=text: preamble.preamble_length(t)) for _ in range(2)) for text in texts]
+    times = [min(processor_seconds(lambda t=text: snapshot.preamble_length(t)) for _ in range(2)) for text in texts]
     assert times[1] < 50 * times[0] + 0.05
 
 
@@ -308,9 +342,10 @@ def test_only_classes_of_the_frontend_are_made(tree: Tree) -> None:
     for key, entry in list(preamble._STORE._entries.items()):
         if entry.payload:
             known = pickle.loads(entry.payload)
-            damaged = preamble.Known(known.preprocessor, known.parser, b"cbuiltins\nprint\n(S'x'\ntR.", known.bodies)
-            preamble._STORE._entries[key] = type(entry)(pickle.dumps(damaged), entry.facts)
-    assert results(path, knows=False) == expected
+            for stage in known.states:
+                damaged = preamble.Known({**known.states, stage: b"cbuiltins\nprint\n(S'x'\ntR."}, known.bodies)
+                preamble._STORE._entries[key] = type(entry)(pickle.dumps(damaged), entry.facts)
+                assert results(path, knows=False) == expected
 
 
 def _called(module: str, name: str, *arguments: str) -> bytes:
@@ -373,7 +408,7 @@ def test_damaged_pickles_are_not_there(tree: Tree) -> None:
     rng = random.Random(33)
     payloads = [entry.payload for entry in preamble._STORE._entries.values() if entry.payload]
     known = preamble.read(payloads[0])
-    for whole in [payloads[0], known.declarations, *known.bodies.values()]:
+    for whole in [payloads[0], *known.states.values(), *known.bodies.values()]:
         for _ in range(200):
             data = bytearray(whole)
             for _ in range(rng.choice((1, 1, 2, 8))):

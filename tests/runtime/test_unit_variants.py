@@ -10,7 +10,7 @@ import coopmat
 from coopmat.cli import devices as listing
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import Severity
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import Variant
 from coopmat.options import CompileOptions
 from coopmat.runtime import variants as room
@@ -65,7 +65,7 @@ def instruction_of(variant: Variant, route: str, available: tuple[str, ...], lan
 )
 def test_what_runs_on_the_unit_comes_first(monkeypatch, device, route, lanes, wanted):
     available = tuple(
-        row.name for row in STRATEGIES[route].every_product if any(row.name.endswith(name) for name in wanted)
+        row.name for row in LOWERED_ROUTES[route].every_product if any(row.name.endswith(name) for name in wanted)
     )
     assert len(available) == len(wanted)
     monkeypatch.setattr(room, "instructions", lambda device, route, asks: available)

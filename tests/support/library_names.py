@@ -20,7 +20,7 @@ from coopmat.frontend import builtins
 from coopmat.frontend.macros import CONDITIONAL, FIXED
 from coopmat.frontend.words import TERMINALS, TYPE_NAMES
 from coopmat.matrices.lowering import prelude
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.opencl_c import WriteOptions
 from coopmat.opencl_c.write import write
 from coopmat.spirv.module import OP, Module
@@ -107,8 +107,8 @@ def renamed(source: str, route: str, seed: int, kept: Collection[str] = ()) -> s
 
 
 def options(route: str) -> list[str]:
-    strategy = STRATEGIES.get(route)
-    size = strategy.size(None) if strategy is not None else None
+    lowered = LOWERED_ROUTES.get(route)
+    size = lowered.size(None) if lowered is not None else None
     return ["-w", "--matrices", route, *(["--sub-group-size", str(size)] if size and size > 1 else [])]
 
 
@@ -120,10 +120,10 @@ def vocabulary(route: str, code: str) -> tuple[str, ...]:
     program. Identifiers that a program cannot declare, or declares already, are left out.
     """
     texts = [made(route, code, program())]
-    strategy = STRATEGIES.get(route)
-    if strategy is not None:
+    lowered = LOWERED_ROUTES.get(route)
+    if lowered is not None:
         folder = resources.files("coopmat.matrices") / "library"
-        texts += [prelude(route)[0], *((folder / file).read_text() for file in strategy.files)]
+        texts += [prelude(route)[0], *((folder / file).read_text() for file in lowered.files)]
     found = {word for text in texts for word in _IDENTIFIER.findall(text)}
     return tuple(sorted(found - {*_WORDS, *_OWN, *NEUTRAL}))
 

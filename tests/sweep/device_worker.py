@@ -29,7 +29,7 @@ from coopmat.devices import opencl
 
 Results = dict[int, Array]
 STANDARD = ("-cl-std=CL3.0",)
-# Instead of which a case may name another strategy.
+# Instead of which a case may name another route.
 OPTIMISED = "one"
 
 

@@ -15,7 +15,7 @@ from vendor_kernels import KERNELS, Call, Kernel, MultiplyAdd
 from vendor_toolchains import CLANG, Amd, Compiler, Intel, NvidiaByClang, NvidiaCuda, Refused, compilers
 
 from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, source
-from coopmat.matrices.strategies import STRATEGIES
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.runtime.runheader import parse_header
 
 needs_clang = pytest.mark.skipif(shutil.which(CLANG) is None, reason=f"no {CLANG}: apt install {CLANG}")
@@ -67,7 +67,7 @@ def test_every_function_and_product_has_a_device() -> None:
     assert {family for compiler in every for family in compiler.families} == set(FAMILIES)
     jobs = [job for compiler in every for job in selection(compiler, [], [])]
     assert {job.name for job in jobs if isinstance(job, Call)} == set(INSTRUCTIONS)
-    products = {row.name for route in FAMILIES for row in STRATEGIES[route].every_product}
+    products = {row.name for route in FAMILIES for row in LOWERED_ROUTES[route].every_product}
     assert {job.product.name for job in jobs if isinstance(job, MultiplyAdd)} == products
     signs = {(job.variant.a.name, job.variant.b.name) for job in jobs if isinstance(job, MultiplyAdd)}
     assert {(a, b) for a in ("s8", "u8") for b in ("s8", "u8")} < signs

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
 
-from coopmat.matrices.strategies import ROUTES
+from coopmat.matrices.routes import ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES
 
 from ..outcome import UPSTREAM, Outcome, Results, Status, count, seconds, worst

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...faults import avoid_device_faults
-from ...matrices.strategies import DEFAULT_TUNING, STRATEGIES, Tuning
+from ...matrices.routes import DEFAULT_TUNING, LOWERED_ROUTES, Tuning
 from ...spirv.checks import check_types as check_types
 from ...spirv.module import Module
 from ...spirv.refusal import Refused as Refused
@@ -33,13 +33,13 @@ def read(binary: bytes) -> Module:
 
 def prepare(
     binary: bytes,
-    strategy: str,
+    route: str,
     sub_group_size: int | None = None,
     tuning: Tuning = DEFAULT_TUNING,
     spellings: Mapping[str, list[str]] = MappingProxyType({}),
     without_small_floats: bool = False,
 ) -> Prepared:
-    """Lower a valid module for `strategy`, one of matrices.lowering.STRATEGIES. Raises Refused, MalformedModule.
+    """Lower a valid module for `route`, one of matrices.lowering.LOWERED_ROUTES. Raises Refused, MalformedModule.
 
     sub_group_size: the size for kernels with matrices that do not require one; by default that of `tuning`, the
         device's.
@@ -49,7 +49,7 @@ def prepare(
     module = read(binary)
     check_memory_model(module)
     avoid_device_faults(module)
-    tuned = STRATEGIES[strategy].tuned(tuning)
+    tuned = LOWERED_ROUTES[route].tuned(tuning)
     return ModuleLowering(module, tuned, sub_group_size, spellings, without_small_floats).run()
 
 
@@ -60,6 +60,6 @@ def complete(prepared: Prepared, library: Library) -> bytes:
     return link(prepared, library)
 
 
-def lower(binary: bytes, strategy: str, sub_group_size: int | None, library: Library) -> bytes:
+def lower(binary: bytes, route: str, sub_group_size: int | None, library: Library) -> bytes:
     """Lower one module and link it with the library. Raise Refused, MalformedModule."""
-    return complete(prepare(binary, strategy, sub_group_size), library)
+    return complete(prepare(binary, route, sub_group_size), library)

@@ -96,7 +96,7 @@ class FunctionLowering:
         self.module, self.target = module, target
         self.types, self.pool = module.types, module.pool
         self.definitions = module.definitions
-        self.strategy = target.strategy
+        self.route = target.route
         self.code = code
         # value with matrices -> id of its variable or address; phi -> id of the variable that its predecessors write
         self.places: dict[int, int] = {}
@@ -354,7 +354,7 @@ class FunctionLowering:
     def width(self, kind: int) -> int:
         """Return the number of components of the vectors that hold a matrix type's rows; 1 if there are no vectors."""
         matrix = self.types.matrices[kind]
-        return holding(self.strategy, matrix).width(matrix)
+        return holding(self.route, matrix).width(matrix)
 
 
 Change = Callable[[FunctionLowering, Instruction], bool]

@@ -113,7 +113,7 @@ class Library:
 
     def _compile(self, target: Target, instances: list[Instance]) -> bytes:
         source = instantiate(target, instances)
-        options = LowerOptions(target.strategy.name, SPIRV_VERSION)
+        options = LowerOptions(target.route.name, SPIRV_VERSION)
         names = sorted(instance.function_name for instance in instances)
         needed = (callee for instance in instances for callee in instance.needs(target))
         # Function operands are defined by the program; they are imported here and linked later.

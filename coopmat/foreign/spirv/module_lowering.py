@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ...ir import KernelInfo
-from ...matrices.lowering import Instance, Strategy, Target
-from ...matrices.strategies import MAX_WORK_ITEMS
+from ...matrices.lowering import Instance, LoweredRoute, Target
+from ...matrices.routes import MAX_WORK_ITEMS
 from ...matrices.variants import ComponentType
 from ...spirv import joint_matrix, matrix_calls
 from ...spirv.module import ENUM, OP, Instruction, Module, decode_string, id_positions, numbers
@@ -79,13 +79,13 @@ class ModuleLowering:
     def __init__(
         self,
         module: Module,
-        strategy: Strategy,
+        route: LoweredRoute,
         sub_group_size: int | None,
         spellings: Mapping[str, list[str]],
         without_small_floats: bool,
     ) -> None:
         self.module, self._bound = module, module.bound
-        self.strategy, self.size_option, self._spellings = strategy, sub_group_size, spellings
+        self.route, self.size_option, self._spellings = route, sub_group_size, spellings
         self.sections, functions = split(module.instructions)
         self.small_floats = small_floats.Replaced()
         if without_small_floats or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
@@ -101,7 +101,7 @@ class ModuleLowering:
         self._of_subgroups, self._of_work_groups = map(self._users_of, (False, True))
         self._users = self._of_subgroups | self._of_work_groups
         has_subgroups = any(not matrix.of_work_group for matrix in self.types.matrices.values())
-        self.replaces_subgroups = self.strategy.replaces_builtins(has_subgroups)
+        self.replaces_subgroups = self.route.replaces_builtins(has_subgroups)
         self.changes = {**_CHANGES, **subgroups.CHANGES} if self.replaces_subgroups else _CHANGES
         # Whether anything is lowered.
         self.touched = self.has_matrices or self.small_floats.any
@@ -151,9 +151,9 @@ class ModuleLowering:
         read_tiles(self.kernels, self.functions, self.sections, self.pool)
         kernels = describe(self.kernels, self.functions, self.sections, self.types, self._spellings)
         sizes = [target.sub_group_size for function, target in self._versions if function in self._of_subgroups]
-        size = min(sizes, default=self.strategy.tuning.sub_group_size)
+        size = min(sizes, default=self.route.tuning.sub_group_size)
         items = min((target.work_items for target in self.of_work_groups), default=1)
-        replaced = {item.result or 0: item for item in self.types.storage(self.strategy, size, items)}
+        replaced = {item.result or 0: item for item in self.types.storage(self.route, size, items)}
         self._finish(lowered)
         notes = self._notes()
         return Prepared(
@@ -183,8 +183,8 @@ class ModuleLowering:
             message = f"specialisation constants (SpecId {ids}) of shapes and layouts of matrices keep their defaults"
             notes.append(("spirv-specialisation", message, ""))
         for kernel in self.kernels:
-            if self.strategy.has_one_work_item and kernel.uses_matrices and kernel.required_size not in (None, 1):
-                message = self.strategy.about_other_size(kernel.name, kernel.required_size, 1)
+            if self.route.has_one_work_item and kernel.uses_matrices and kernel.required_size not in (None, 1):
+                message = self.route.about_other_size(kernel.name, kernel.required_size, 1)
                 notes.append(("sub-group-size", message, kernel.name))
             if kernel.local_size is None and kernel.most_staged is not None and kernel.most_staged < MAX_WORK_ITEMS:
                 message = f"kernel '{kernel.name}' has local memory for work-groups of {kernel.most_staged} work-items"
@@ -302,11 +302,11 @@ class ModuleLowering:
 
     def _target(self, kernel: Kernel | None) -> Target:
         size = kernel.required_size if kernel is not None else None
-        is_settled = self.strategy.has_one_work_item or not size or self.size_option in (None, size)
+        is_settled = self.route.has_one_work_item or not size or self.size_option in (None, size)
         if kernel is not None and kernel.uses_matrices and not is_settled:
-            message = self.strategy.about_other_size(kernel.name, size, self.size_option)
+            message = self.route.about_other_size(kernel.name, size, self.size_option)
             raise Refused("spirv-not-supported", message)
-        return self.strategy.target(size or self.size_option, kernel.work_items if kernel is not None else None)
+        return self.route.target(size or self.size_option, kernel.work_items if kernel is not None else None)
 
     # --- global definitions ----------------------------------------------------------------------
 

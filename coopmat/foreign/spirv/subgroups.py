@@ -6,10 +6,11 @@ scope.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...matrices.lowering import Instance, substitute_builtin
+from ...matrices.subgroup_table import BY_INSTRUCTION
 from ...matrices.variants import COMPONENT_TYPES, SCOPE_SUBGROUP, SCOPE_WORKGROUP, ComponentType
 from ...spirv.module import ENUM, OP, Instruction, numbers
 from ...spirv.refusal import unsupported
@@ -19,16 +20,7 @@ _BOOL, _INT, _FLOAT, _VECTOR = numbers("OpType*", "Bool Int Float Vector")
 _S32 = COMPONENT_TYPES["s32"]
 
 BUILT_INS: Mapping[int, str] = {
-    ENUM[f"BuiltIn.{name}"]: builtin
-    for name, builtin in {
-        "SubgroupSize": "get_sub_group_size",
-        "SubgroupMaxSize": "get_max_sub_group_size",
-        "NumSubgroups": "get_num_sub_groups",
-        "NumEnqueuedSubgroups": "get_enqueued_num_sub_groups",
-        "SubgroupId": "get_sub_group_id",
-        "SubgroupLocalInvocationId": "get_sub_group_local_id",
-        **{f"Subgroup{n}Mask": f"get_sub_group_{n.lower()}_mask" for n in ("Eq", "Ge", "Gt", "Le", "Lt")},
-    }.items()
+    ENUM[variable]: name for variable, name in BY_INSTRUCTION.items() if variable.startswith("BuiltIn.")
 }
 # The execution modes, capabilities and extensions that are about the device's subgroups.
 EXECUTION_MODES = frozenset(numbers("ExecutionMode.*", "SubgroupSize SubgroupsPerWorkgroup SubgroupsPerWorkgroupId"))
@@ -46,76 +38,6 @@ EXTENSIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The lowering of an instruction to a call of a library builtin with the operands behind the scope.
-
-    builtin: the name of the builtin.
-    sign: the sign of integer operands, "s" or "u".
-    operations: the prefixes of the builtin's name, indexed by the group operation; the group operation is no argument.
-    scoped: whether the first operand is the scope.
-    """
-
-    builtin: str
-    sign: str = "s"
-    operations: tuple[str, ...] = ()
-    scoped: bool = True
-
-
-_OPERATIONS = ("reduce", "scan_inclusive", "scan_exclusive")
-
-
-def _arithmetic() -> dict[str, Row]:
-    rows: dict[str, Row] = {}
-    uniform = tuple(f"sub_group_{kind}_" for kind in _OPERATIONS)
-    other = (*(f"sub_group_non_uniform_{kind}_" for kind in _OPERATIONS), "sub_group_clustered_reduce_")
-    for name, kinds in (("Add", "IF"), ("Mul", "IF"), ("Min", "SUF"), ("Max", "SUF")):
-        for kind in kinds:
-            sign = "u" if kind == "U" else "s"
-            rows[f"Group{kind}{name}{'KHR' if name == 'Mul' else ''}"] = Row(name.lower(), sign, uniform)
-            rows[f"GroupNonUniform{kind}{name}"] = Row(name.lower(), sign, other)
-    for prefix, builtin in (("Bitwise", ""), ("Logical", "logical_")):
-        for name in ("And", "Or", "Xor"):
-            rows[f"Group{prefix}{name}KHR"] = Row(f"{builtin}{name.lower()}", "s", uniform)
-            rows[f"GroupNonUniform{prefix}{name}"] = Row(f"{builtin}{name.lower()}", "s", other)
-    return rows
-
-
-_BALLOTS = ("sub_group_ballot_bit_count", "sub_group_ballot_inclusive_scan", "sub_group_ballot_exclusive_scan")
-ROWS: Mapping[str, Row] = {
-    "GroupAll": Row("sub_group_all"),
-    "GroupAny": Row("sub_group_any"),
-    "GroupBroadcast": Row("sub_group_broadcast"),
-    "GroupNonUniformElect": Row("sub_group_elect"),
-    "GroupNonUniformAll": Row("sub_group_non_uniform_all"),
-    "GroupNonUniformAny": Row("sub_group_non_uniform_any"),
-    "GroupNonUniformAllEqual": Row("sub_group_non_uniform_all_equal"),
-    "GroupNonUniformBroadcast": Row("sub_group_non_uniform_broadcast"),
-    "GroupNonUniformBroadcastFirst": Row("sub_group_broadcast_first"),
-    "GroupNonUniformBallot": Row("sub_group_ballot"),
-    "GroupNonUniformInverseBallot": Row("sub_group_inverse_ballot"),
-    "GroupNonUniformBallotBitExtract": Row("sub_group_ballot_bit_extract"),
-    "GroupNonUniformBallotBitCount": Row("", "s", _BALLOTS),
-    "GroupNonUniformBallotFindLSB": Row("sub_group_ballot_find_lsb"),
-    "GroupNonUniformBallotFindMSB": Row("sub_group_ballot_find_msb"),
-    "GroupNonUniformShuffle": Row("sub_group_shuffle"),
-    "GroupNonUniformShuffleXor": Row("sub_group_shuffle_xor"),
-    "GroupNonUniformShuffleUp": Row("sub_group_shuffle_up"),
-    "GroupNonUniformShuffleDown": Row("sub_group_shuffle_down"),
-    "SubgroupShuffleINTEL": Row("intel_sub_group_shuffle", scoped=False),
-    "SubgroupShuffleXorINTEL": Row("intel_sub_group_shuffle_xor", scoped=False),
-    "SubgroupShuffleUpINTEL": Row("intel_sub_group_shuffle_up", scoped=False),
-    "SubgroupShuffleDownINTEL": Row("intel_sub_group_shuffle_down", scoped=False),
-    "SubgroupAllKHR": Row("sub_group_non_uniform_all", scoped=False),
-    "SubgroupAnyKHR": Row("sub_group_non_uniform_any", scoped=False),
-    "SubgroupAllEqualKHR": Row("sub_group_non_uniform_all_equal", scoped=False),
-    "SubgroupBallotKHR": Row("sub_group_ballot", scoped=False),
-    "SubgroupFirstInvocationKHR": Row("sub_group_broadcast_first", scoped=False),
-    "SubgroupReadInvocationKHR": Row("sub_group_non_uniform_broadcast", scoped=False),
-    **_arithmetic(),
-}
-
-
 # --- instructions ----------------------------------------------------------------------------------
 
 
@@ -124,21 +46,21 @@ def _of_subgroup(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def collective(f: FunctionLowering, item: Instruction) -> bool:
-    row = ROWS.get(item.name.removeprefix("Op"))
-    if row is None or not row.scoped:
-        if item.name.startswith("OpGroup") and not _of_subgroup(f, item):
-            return False
-        if row is None:
-            raise unsupported(item, f"under --matrices {f.strategy.name} is not supported")
-    elif not _of_subgroup(f, item):
+    """Lower a group instruction to a call of a builtin with the operands behind the scope and the group operation."""
+    name = item.name.removeprefix("Op")
+    is_scoped = name.startswith("Group")
+    if is_scoped and not _of_subgroup(f, item):
         return False
-    operands, builtin = list(item.operands[row.scoped :]), row.builtin
-    if row.operations:
+    operands = list(item.operands[is_scoped:])
+    builtin = BY_INSTRUCTION.get(name)
+    if builtin is None and f"{name}:0" in BY_INSTRUCTION:
         operation = operands.pop(0)
-        if operation >= len(row.operations):
+        builtin = BY_INSTRUCTION.get(f"{name}:{operation}")
+        if builtin is None:
             raise unsupported(item, f"the group operation {operation} is not supported")
-        builtin = row.operations[operation] + builtin
-    _replace(f, item, builtin, operands, row.sign)
+    if builtin is None:
+        raise unsupported(item, f"under --matrices {f.route.name} is not supported")
+    _replace(f, item, builtin, operands, "u" if re.fullmatch(r"Group(NonUniform)?U(Min|Max)", name) else "s")
     return True
 
 
@@ -156,7 +78,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
     if f.types.constants.value(execution) != SCOPE_SUBGROUP:
         return False
     f.module.touched = True
-    if f.strategy.has_one_work_item:
+    if f.route.has_one_work_item:
         f.out.append(Instruction(OP["OpMemoryBarrier"], (memory, semantics)))
     else:
         group = f.pool.number(SCOPE_WORKGROUP)
@@ -166,7 +88,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def memory_barrier(f: FunctionLowering, item: Instruction) -> bool:
-    if f.strategy.has_one_work_item or not _of_subgroup(f, item):
+    if f.route.has_one_work_item or not _of_subgroup(f, item):
         return False
     f.out.append(Instruction(item.opcode, (f.pool.number(SCOPE_WORKGROUP), item.operands[1])))
     return True
@@ -208,9 +130,9 @@ def block_write(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def _instance(f: FunctionLowering, item: Instruction, builtin: str, component: ComponentType | None) -> Instance:
-    instance = substitute_builtin(f.strategy, builtin, component)
+    instance = substitute_builtin(f.route, builtin, component)
     if instance is None:
-        raise unsupported(item, f"under --matrices {f.strategy.name} is not supported")
+        raise unsupported(item, f"under --matrices {f.route.name} is not supported")
     return instance
 
 

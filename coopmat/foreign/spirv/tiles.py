@@ -1,6 +1,6 @@
 """The tiles of our own native modules: local variables that hold one tile for each subgroup of a work-group.
 
-A native module is compiled for its consumer's subgroups. A lowering may form smaller subgroups, and so more of them. If
+A native module is compiled for its consumer's subgroups. A route may form smaller subgroups, and so more of them. If
 a kernel states the size of its work-groups, its tiles are enlarged; otherwise its work-groups have a largest size.
 """
 

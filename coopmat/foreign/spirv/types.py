@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ... import budgets
-from ...matrices.lowering import Strategy, storage_components
-from ...matrices.strategies import STRATEGIES
+from ...matrices.lowering import LoweredRoute, storage_components
+from ...matrices.routes import LOWERED_ROUTES
 from ...matrices.variants import (
     COMPONENT_TYPES,
     SCOPE_SUBGROUP,
@@ -165,10 +165,10 @@ class Types:
         except ValueError as error:
             raise unsupported(item, str(error)) from None
 
-    def storage(self, strategy: Strategy, sub_group_size: int, work_items: int) -> Iterator[Instruction]:
+    def storage(self, route: LoweredRoute, sub_group_size: int, work_items: int) -> Iterator[Instruction]:
         """Yield the array types that replace matrix types; those of work-group scope are spread over `work_items`."""
         for kind, matrix in self.matrices.items():
-            element, holder = self.elements(kind), holding(strategy, matrix)
+            element, holder = self.elements(kind), holding(route, matrix)
             width = holder.width(matrix)
             if width > 1:
                 element = self.pool.intern("OpTypeVector", element, width)
@@ -181,6 +181,6 @@ class Types:
         return self.definitions[kind].operands[0]
 
 
-def holding(strategy: Strategy, matrix: MatrixType) -> Strategy:
-    """Return the strategy that holds a matrix; matrices of work-group scope are always held by "scratch"."""
-    return STRATEGIES["scratch"] if matrix.of_work_group else strategy
+def holding(route: LoweredRoute, matrix: MatrixType) -> LoweredRoute:
+    """Return the route that holds a matrix; matrices of work-group scope are always held by "scratch"."""
+    return LOWERED_ROUTES["scratch"] if matrix.of_work_group else route

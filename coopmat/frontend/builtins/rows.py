@@ -80,7 +80,7 @@ class Builtin:
     spirv: the lowest SPIR-V version that has the instruction.
     needs: names of `features`, separated by blanks, all of which must be enabled.
     extensions: the SPIR-V extensions that the generated code needs.
-    subgroup: whether the function depends on the subgroup; a strategy with emulated subgroups replaces it.
+    subgroup: whether the function depends on the subgroup; a route with emulated subgroups replaces it.
     power_of_two: the index of the parameter whose argument must be a constant power of two, or None.
     """
 

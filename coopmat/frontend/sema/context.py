@@ -6,11 +6,12 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ...diagnostics import Details, Diagnostics, FixIt, Note, Span
 from ...features import Features
+from ...graphs import reachable
 from .. import syntax, typed
 from ..foreign_names import NAMES, Equivalent
 from ..types import PLAIN, MatrixLayout, Qualifiers, RecordType, Type
@@ -209,43 +210,49 @@ class Rules:
     prototype: Callable[[Context, Any, syntax.InitDeclarator], typed.FunctionDecl]
 
 
+@dataclass(eq=False)
 class UnitState:
-    """The facts that analysis collects about a whole translation unit, declaration by declaration."""
+    """The effect of the declarations so far on the analysis of those that follow, and on the checks of the whole unit.
 
-    def __init__(self) -> None:
-        self.scope = Scope()
-        self.function: FunctionState | None = None
-        self.unit = typed.Unit([], [], [])
-        # Name -> function, declared in any scope: all declarations of a name denote one function (C11 6.2.2).
-        self.functions: dict[str, typed.FunctionDecl] = {}
-        # Function -> whether all its declarations so far are inline; functions marked overloadable; program-scope
-        # variable -> whether none of its declarations so far is static.
-        self.inline: dict[typed.FunctionDecl, bool] = {}
-        self.overloadable: set[typed.FunctionDecl] = set()
-        self.external: dict[typed.VarDecl, bool] = {}
-        # Name -> (program-scope variable without an initial value so far, whether all its declarations are `extern`).
-        self.tentative: dict[str, tuple[typed.VarDecl, bool]] = {}
-        # Caller -> callee -> place of the first call. The caller None contains the calls that never run.
-        self.calls: dict[typed.FunctionDecl | None, dict[typed.FunctionDecl, Span]] = {}
-        # Function that is an operand of a matrix operation -> its first use.
-        self.operand_functions: dict[typed.FunctionDecl, Span] = {}
-        # Whether a matrix type has work-group scope.
-        self.has_work_group_matrices = False
-        # Identity of a function declarator -> its variables, which are analysed once and used several times.
-        self.parameters: dict[int, list[typed.VarDecl]] = {}
-        # Records without their faulty members: the absence of a member in one of them is not reported.
-        self.broken: set[RecordType] = set()
-        # For warnings: variable -> number of its uses; variable -> number of its uses that only store to it; types that
-        # are named.
-        self.references: dict[typed.VarDecl, int] = {}
-        self.only_set: dict[typed.VarDecl, int] = {}
-        self.named_types: set[Typedef] = set()
-        # Parameter -> name of its type, if that is size_t or a similar type.
-        self.host_sized: dict[typed.VarDecl, str] = {}
-        # The names and the values of each enumeration.
-        self.enumerations: list[tuple[frozenset[str], frozenset[int]]] = []
-        # Functions that may remain unused: they have the attribute, or are inline in a header.
-        self.excused: set[typed.FunctionDecl] = set()
+    contract, contract_default: the setting of the last `#pragma OPENCL FP_CONTRACT`, and its DEFAULT.
+    functions: name -> function, declared in any scope: all declarations of a name denote one function (C11 6.2.2).
+    tentative: name -> (program-scope variable without an initial value so far, whether all its declarations are
+      `extern`).
+    calls: caller -> callee -> place of the first call. The caller None contains the calls that never run.
+    matrix_pragma: whether a pragma enables matrices, or its absence has been reported.
+    operand_functions: function that is an operand of a matrix operation -> its first use.
+    has_work_group_matrices: whether a matrix type has work-group scope.
+    enumerations: the names and the values of each enumeration.
+    excused: functions that may remain unused: they have the attribute, or are inline in a header.
+    """
+
+    contract: bool
+    contract_default: bool
+    scope: Scope = field(default_factory=Scope)
+    unit: typed.Unit = field(default_factory=lambda: typed.Unit([], [], []))
+    functions: dict[str, typed.FunctionDecl] = field(default_factory=dict)
+    tentative: dict[str, tuple[typed.VarDecl, bool]] = field(default_factory=dict)
+    calls: dict[typed.FunctionDecl | None, dict[typed.FunctionDecl, Span]] = field(default_factory=dict)
+    matrix_pragma: bool = False
+    operand_functions: dict[typed.FunctionDecl, Span] = field(default_factory=dict)
+    has_work_group_matrices: bool = False
+    enumerations: list[tuple[frozenset[str], frozenset[int]]] = field(default_factory=list)
+    excused: set[typed.FunctionDecl] = field(default_factory=set)
+
+    @property
+    def state(self) -> Any:
+        """The values of all fields; None if there are matrices, whose lowering depends on the whole unit."""
+        if self.unit.has_matrices or self.unit.has_matrix_types:
+            return None
+        return {item.name: getattr(self, item.name) for item in fields(UnitState)}
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        vars(self).update(state)
+
+    def reached(self, roots: Iterable[typed.FunctionDecl]) -> set[typed.FunctionDecl]:
+        """Return the transitive closure of `roots` in the call graph: the roots and all functions that they call."""
+        return reachable(roots, lambda function: self.calls.get(function, ()))
 
 
 class Context(UnitState):
@@ -273,7 +280,7 @@ class Context(UnitState):
         row_major: bool = False,
         separate: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(contract, contract)
         self.rules = rules
         self.single = single
         self.wrap = wrap
@@ -284,10 +291,23 @@ class Context(UnitState):
         self.diagnostics = diagnostics
         self.features = features
         self.matrices = "__opencl_c_ext_cooperative_matrix" in features
-        # Whether a pragma enables matrices, or its absence has been reported.
-        self.matrix_pragma = False
-        # The setting of the last `#pragma OPENCL FP_CONTRACT`, and its DEFAULT.
-        self.contract = self.contract_default = contract
+        self.function: FunctionState | None = None
+        # For `separate`: function -> whether all its declarations so far are inline; functions marked overloadable;
+        # program-scope variable -> whether none of its declarations so far is static.
+        self.inline: dict[typed.FunctionDecl, bool] = {}
+        self.overloadable: set[typed.FunctionDecl] = set()
+        self.external: dict[typed.VarDecl, bool] = {}
+        # Identity of a function declarator -> its variables, which are analysed once and used several times.
+        self.parameters: dict[int, list[typed.VarDecl]] = {}
+        # Parameter -> name of its type, if that is size_t or a similar type.
+        self.host_sized: dict[typed.VarDecl, str] = {}
+        # Records without their faulty members: the absence of a member in one of them is not reported.
+        self.broken: set[RecordType] = set()
+        # For warnings: variable -> number of its uses in this function; variable -> number of its uses that only store
+        # to it; types that are named.
+        self.references: dict[typed.VarDecl, int] = {}
+        self.only_set: dict[typed.VarDecl, int] = {}
+        self.named_types: set[Typedef] = set()
         # The places of errors of earlier stages: a second error there would be a consequence.
         self.error_spans = {item.span for item in diagnostics if item.severity.is_error}
 

@@ -18,8 +18,8 @@ from ...diagnostics import Diagnostics, Note
 from ...features import PROGRAM_SCOPE, Features
 from ...matrix_types import sema as matrix_types
 from ...matrix_types.sema import holds
-from ...preambles import Preamble, PreambleLoader, PreambleSnapshot, reached
 from .. import syntax, typed
+from ..portions import Portions, at_once
 from ..types import (
     BOOL,
     EVENT,
@@ -65,14 +65,13 @@ def analyse(
     wrap: bool = False,
     half_bits: bool = False,
     row_major: bool = False,
-    preamble: Preamble | None = None,
+    portions: Portions = at_once,
     only_reached: bool = False,
     separate: bool = False,
 ) -> typed.Unit:
     """Return the typed AST of a translation unit.
 
-    If `diagnostics` has errors afterwards, the unit is incomplete and must not be lowered. Raises Unreached if a
-    function that is reached was not kept with a known preamble.
+    If `diagnostics` has errors afterwards, the unit is incomplete and must not be lowered.
 
     features: the enabled features; None: all of OpenCL C 3.0.
     single: constants without a suffix are floats (-cl-single-precision-constant).
@@ -80,62 +79,39 @@ def analyse(
     wrap: signed integers wrap modulo 2^N (-fwrapv); their sums and products are computed unsigned.
     half_bits: half needs no cl_khr_fp16; its bits are stored, and computations use float.
     row_major: matrix types without a layout are row-major.
-    preamble: if known, its declarations and its functions that are reached are in the unit.
+    portions: divides the tree's declarations into those that are analysed one after the other.
     only_reached: drop functions that no kernel reaches, if there are kernels and no matrices.
     separate: other programs may define functions that this program declares, and call functions that it defines.
     """
     rules = Rules(expressions.analyse, type_name, block, prototype)
     flags = single, contract, wrap, half_bits, row_major, separate
     c = Context(rules, diagnostics, features or Features.of(), *flags)
-    result = unit(c, tree, preamble)
+    result = unit(c, tree, portions)
     if only_reached and result.kernels and not (result.has_matrices or result.has_matrix_types):
-        found = reached(c, result.kernels)
+        found = c.reached(result.kernels)
         result.functions = [function for function in result.functions if function in found]
     if result.has_matrices and not diagnostics.has_errors:
         check_uniformity(result, diagnostics)
     return result
 
 
-def unit(c: Context, node: syntax.TranslationUnit, preamble: Preamble | None = None) -> typed.Unit:
+def unit(c: Context, node: syntax.TranslationUnit, portions: Portions) -> typed.Unit:
     """Analyse a translation unit; a faulty declaration does not affect the analysis of later ones."""
     c.scope.names.update({item.name: item for item in restricted_types.memory_enumerators(c)})
     if c.matrices:
         c.scope.names.update({item.name: item for item in matrices.predeclared()})
     with c.nested_scope():
-        kept, restored = _declarations(c, node, preamble)
-    unreached = restored.complete(c) if restored is not None else set()
+        for portion in portions(c, node.declarations):
+            for item in node.declarations[portion.start : portion.stop]:
+                with c.recover():
+                    _external(c, item)
     _check_recursion(c)
     matrices.check_effects(c)
     matrices.check_work_groups(c)
     if c.diagnostics.wants("unused-function"):
         check_unused_functions(c)
     linkage.resolve(c)
-    if unreached:
-        c.unit.functions = [function for function in c.unit.functions if function not in unreached]
-    if kept is not None and preamble is not None and not c.diagnostics.has_errors:
-        kept.keep(c, preamble)
     return c.unit
-
-
-def _declarations(
-    c: Context, node: syntax.TranslationUnit, preamble: Preamble | None
-) -> tuple[PreambleSnapshot | None, PreambleLoader | None]:
-    """Analyse all declarations, except those of a known preamble.
-
-    Return the state to keep for an unknown preamble, and the restored state of a known one; each may be None.
-    """
-    restored = kept = None
-    if preamble is not None and preamble.known is not None:
-        restored = PreambleLoader(c, preamble)
-    own = preamble.declarations if preamble is not None else None
-    findings = len(c.diagnostics.items)
-    for number, item in enumerate(node.declarations):
-        # A preamble with matrices is not kept: the lowering of matrices depends on the whole unit.
-        if number == own and not (c.diagnostics.has_errors or c.unit.has_matrices or c.unit.has_matrix_types):
-            kept = PreambleSnapshot(c, c.diagnostics.items[findings:])
-        with c.recover():
-            _external(c, item)
-    return kept, restored
 
 
 def _external(c: Context, item: syntax.ExternalDeclaration) -> None:
@@ -350,6 +326,8 @@ def _definition(c: Context, node: syntax.FunctionDefinition) -> None:
             restricted_types.check_halves(c, decl)
         _warn(c, c.function)
     c.function = None
+    c.references.clear()
+    c.only_set.clear()
 
 
 def _unused_parameters(d: syntax.Declarator) -> set[str]:

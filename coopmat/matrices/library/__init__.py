@@ -1,1 +1,1 @@
-"""The OpenCL C texts of the lowerings, which `coopmat.matrices.lowering` instantiates."""
+"""The OpenCL C texts of the routes, which `coopmat.matrices.lowering` instantiates."""

@@ -2,7 +2,7 @@
 //
 // Each section below is a template for one operation. To instantiate a section, define CM_OP_<section>, CM_NAME (the
 // function's name) and the macros that the section reads, then include the section; matrices/lowering.py does that. A
-// lowering's file may replace a section, and defines CM_LANE and CM_BROADCAST(x, lane) in its prologue.
+// route's file may replace a section, and defines CM_LANE and CM_BROADCAST(x, lane) in its prologue.
 //
 //   CM_T, CM_ROWS, CM_COLUMNS     the matrix's component type and shape
 //   CM_SG, CM_SLOTS               the subgroup's size; the number of slots of a lane, each for one component
@@ -14,7 +14,7 @@
 //   CM_PLACE, CM_INSIDE(r, c)     the parameters that describe the memory; whether (r, c) is inside: 1 if not checked
 //   CM_MAP(x), CM_MAP(x, y)       the component-wise operation
 //   CM_BARRIER                    the barrier before and after a store: other lanes may read the memory before and after
-//   CM_UNSET(t, n)                empty; in lowerings for tests, fills n components that must all be overwritten
+//   CM_UNSET(t, n)                empty; in routes for tests, fills n components that must all be overwritten
 //   CM_W_OF(x), CM_T_OF(x)        a component as the integer that is sent to other lanes, and the reverse conversion
 //
 // All lanes must call the multiply-add, a transpose and stores to private and local memory together. `out` may be any

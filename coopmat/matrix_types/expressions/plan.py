@@ -146,7 +146,7 @@ def _one_vector(tree: Tree) -> Tree | None:
             inputs[term.number] = flat
         if isinstance(term, Elementwise):
             right, left = built.pop(), built.pop()
-            built.append(Elementwise(term.element, count, 1, term.operator, left, right))
+            built.append(Elementwise(term.element, count, 1, left, right, term.operator))
         elif isinstance(term, Converted):
             built.append(Converted(term.element, count, 1, built.pop()))
         elif not isinstance(term, Transposed):

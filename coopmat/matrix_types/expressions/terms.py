@@ -54,10 +54,9 @@ class Broadcast(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Elementwise(Term):
-    """The sum, difference or product of corresponding elements, each rounded to the element type."""
+class Binary(Term):
+    """A term with two operands."""
 
-    operator: Literal["add", "sub", "mul"]
     left: Term
     right: Term
 
@@ -67,62 +66,55 @@ class Elementwise(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Product(Term):
+class Elementwise(Binary):
+    """The sum, difference or product of corresponding elements, each rounded to the element type."""
+
+    operator: Literal["add", "sub", "mul"]
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Binary):
     """The matrix product (M x K) (K x N): each element starts at 0, and the products are added in the order of k.
 
     If the tree does not `contract`, every product and every sum is rounded to the element type. If it does, each step
     may be an fma.
     """
 
-    left: Term
-    right: Term
+
+@dataclass(frozen=True, slots=True)
+class Unary(Term):
+    """A term with one operand."""
+
+    operand: Term
 
     @property
     def operands(self) -> tuple[Term, ...]:
-        return self.left, self.right
+        return (self.operand,)
 
 
 @dataclass(frozen=True, slots=True)
-class Transposed(Term):
+class Transposed(Unary):
     """The transpose of the operand."""
 
-    operand: Term
-
-    @property
-    def operands(self) -> tuple[Term, ...]:
-        return (self.operand,)
-
 
 @dataclass(frozen=True, slots=True)
-class Converted(Term):
+class Converted(Unary):
     """The operand with its elements converted to `element`, like a C cast of scalars."""
 
-    operand: Term
-
-    @property
-    def operands(self) -> tuple[Term, ...]:
-        return (self.operand,)
-
 
 @dataclass(frozen=True, slots=True)
-class Part(Term):
+class Part(Unary):
     """A row (1 x C) or column (R x 1) of the operand, selected by the index input `number`."""
 
     which: Literal["row", "column"]
-    operand: Term
     number: int
-
-    @property
-    def operands(self) -> tuple[Term, ...]:
-        return (self.operand,)
 
 
 @dataclass(frozen=True, slots=True)
-class WithPart(Term):
+class WithPart(Unary):
     """The operand with a row or column, selected by the index input `number`, replaced by `part` (1 x C or R x 1)."""
 
     which: Literal["row", "column"]
-    operand: Term
     number: int
     part: Term
 
@@ -132,17 +124,12 @@ class WithPart(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class WithElement(Term):
+class WithElement(Unary):
     """The operand with the element at the index inputs `row` and `column` replaced by the scalar input `number`."""
 
-    operand: Term
     row: int
     column: int
     number: int
-
-    @property
-    def operands(self) -> tuple[Term, ...]:
-        return (self.operand,)
 
 
 # --- what a tree reads and writes ----------------------------------------------------------------

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field, fields
 
 from ...matrices.instance import Parameter, Signature, Written
-from ...matrices.strategies import Target
+from ...matrices.routes import Target
 from .machine import Machine
 from .terms import InMemory, Input, Term
 

@@ -15,19 +15,19 @@ MODULES = [assemble(Program(seed).text, "spv1.4") for seed in (3, 4, 9)]
 CODES = {"", "spirv-invalid", "spirv-operation", "spirv-not-supported"}
 
 
-def lowered(binary: bytes, strategy: str) -> str:
+def lowered(binary: bytes, route: str) -> str:
     """The code of the diagnostic, or nothing."""
     try:
-        coopmat.compile(binary, ["-w", "--no-validate", "--matrices", strategy], language="spv").kernels  # noqa: B018
+        coopmat.compile(binary, ["-w", "--no-validate", "--matrices", route], language="spv").kernels  # noqa: B018
     except coopmat.CompileError as error:
         (found,) = error.diagnostics
         return found.code
     return ""
 
 
-@pytest.mark.parametrize("strategy", ["native", "one", "lanes", "scratch"])
-def test_random_words(strategy: str) -> None:
-    rng = random.Random(strategy)
+@pytest.mark.parametrize("route", ["native", "one", "lanes", "scratch"])
+def test_random_words(route: str) -> None:
+    rng = random.Random(route)
     codes = set()
     for _ in range(150):
         binary = rng.choice(MODULES)
@@ -35,7 +35,7 @@ def test_random_words(strategy: str) -> None:
         for _ in range(rng.choice([1, 1, 2, 8])):
             at = rng.randrange(5, len(words))
             words[at] = rng.choice([0, 1, words[rng.randrange(len(words))], words[at] ^ 1, rng.getrandbits(32)])
-        codes.add(lowered(struct.pack(f"<{len(words)}I", *words), strategy))
+        codes.add(lowered(struct.pack(f"<{len(words)}I", *words), route))
     assert "spirv-invalid" in codes and codes <= CODES
 
 
@@ -66,10 +66,10 @@ OpMemoryModel Physical64 OpenCL
 """
 
 
-@pytest.mark.parametrize("strategy", ["one", "lanes", "scratch"])
-def test_constants_made_of_themselves_are_told(strategy: str) -> None:
+@pytest.mark.parametrize("route", ["one", "lanes", "scratch"])
+def test_constants_made_of_themselves_are_told(route: str) -> None:
     """Putting them in order had no end."""
     binary = assemble(CIRCLE, "spv1.4")
-    options = ["-w", "--no-validate", "--matrices", strategy]
+    options = ["-w", "--no-validate", "--matrices", route]
     with pytest.raises(coopmat.CompileError):
         coopmat.compile(binary, options, language="spv").spirv  # noqa: B018

@@ -1,4 +1,4 @@
-"""Where a strategy's subgroups are not the device's, a module's instructions for subgroups speak of the strategy's."""
+"""Where a route's subgroups are not the device's, a module's instructions for subgroups speak of the route's."""
 
 from __future__ import annotations
 

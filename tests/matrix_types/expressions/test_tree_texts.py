@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coopmat
-from coopmat.matrices.lowering import STRATEGIES, Target, instantiate
+from coopmat.matrices.lowering import LOWERED_ROUTES, Target, instantiate
 from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.matrix_types.expressions import (
     Broadcast,
@@ -38,7 +38,7 @@ def _object(number: int, n: int, m: int | None = None) -> Object:
 
 
 def _add(left: Term, right: Term, operator: str = "add") -> Elementwise:
-    return Elementwise(left.element, left.rows, left.columns, operator, left, right)  # type: ignore[arg-type]
+    return Elementwise(left.element, left.rows, left.columns, left, right, operator)  # type: ignore[arg-type]
 
 
 def _product(left: Term, right: Term) -> Product:
@@ -62,7 +62,7 @@ kernel void k(global float *d, const global float *a, const global float *b, con
     {tree.function_name}(d + i, a + i, b + i, c + i);
 }}
 """
-    text = instantiate(Target(STRATEGIES["one"], 1), [tree]) + kernel
+    text = instantiate(Target(LOWERED_ROUTES["one"], 1), [tree]) + kernel
     result = emit(coopmat.compile(text, ["-w"]).llvm_ir, EmitOptions(passes="O1", want=frozenset({"llvm_ir"})))
     assert result.llvm_ir is not None
     return result.llvm_ir
@@ -87,7 +87,7 @@ kernel void k(global float *d, const global float *a) {{
     for (int i = 0; i < 16; ++i) d[i] = x[i];
 }}
 """
-    text = instantiate(Target(STRATEGIES["one"], 1), [tree]) + text.replace(
+    text = instantiate(Target(LOWERED_ROUTES["one"], 1), [tree]) + text.replace(
         "for (int i", "__attribute__((opencl_unroll_hint)) for (int i"
     )
     result = emit(coopmat.compile(text, ["-w"]).llvm_ir, EmitOptions(passes="O1", want=frozenset({"llvm_ir"})))
@@ -172,7 +172,7 @@ def test_long_chains() -> None:
 
 def test_vectors_have_lengths_that_there_are() -> None:
     trees = [_multiply_add(n) for n in (1, 3, 5, 9, 17)]
-    text = instantiate(Target(STRATEGIES["one"], 1), trees)
+    text = instantiate(Target(LOWERED_ROUTES["one"], 1), trees)
     assert set(re.findall(r"\bfloat(\d+)", text)) <= {"2", "3", "4", "8", "16"}
     assert coopmat.compile(text, ["-cl-std=CL1.2", "-w"]).diagnostics == []
 
@@ -202,7 +202,7 @@ def test_integers_wrap_and_halves_are_rounded_each_time() -> None:
 
 def test_rows_and_elements() -> None:
     m = np.arange(6, dtype=np.float32).reshape(2, 3)
-    root = Part(F32, 1, 3, "row", Object(F32, 2, 3, 0), 1)
+    root = Part(F32, 1, 3, Object(F32, 2, 3, 0), "row", 1)
     assert value(root, [m, 1]).tolist() == [[3, 4, 5]]
     changed = WithElement(F32, 2, 3, Object(F32, 2, 3, 0), 1, 2, 3)
     assert value(changed, [m, 1, 2, np.float32(9)]).tolist() == [[0, 1, 2], [3, 4, 9]]

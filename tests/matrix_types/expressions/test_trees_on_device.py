@@ -45,7 +45,7 @@ def test_results_over_inputs(device: DeviceInfo) -> None:
     """Shapes that take loops: the result in the place of each operand, one element off, and apart."""
     n, cases = 20, []
     where = InMemory(F32, "global", n)
-    root = Elementwise(F32, n, n, "add", Product(F32, n, n, _object(0, n, n), _object(1, n, n)), _object(2, n, n))
+    root = Elementwise(F32, n, n, Product(F32, n, n, _object(0, n, n), _object(1, n, n)), _object(2, n, n), "add")
     for start, buffer in ((3, 0), (3, 2), (4, 2), (25, 1)):
         inputs = [Slot(where, n, n, n, number, 3) for number in range(3)]
         out = Slot(where, n, n, n, buffer, start)

@@ -176,7 +176,7 @@ class Drawer:
 def _elementwise(d: Drawer, element: ComponentType, rows: int, columns: int, depth: int) -> Term:
     operator = d.random.choice(("add", "sub", "mul"))
     left, right = d.term(element, rows, columns, depth), d.term(element, rows, columns, depth)
-    return Elementwise(element, rows, columns, operator, left, right)
+    return Elementwise(element, rows, columns, left, right, operator)
 
 
 def _product(d: Drawer, element: ComponentType, rows: int, columns: int, depth: int) -> Term:
@@ -202,10 +202,10 @@ def _part(d: Drawer, element: ComponentType, rows: int, columns: int, depth: int
     more = d.random.choice(LENGTHS)
     if rows == 1:
         operand = d.term(element, more, columns, depth)
-        return Part(element, rows, columns, "row", operand, d.index(more))
+        return Part(element, rows, columns, operand, "row", d.index(more))
     if columns == 1:
         operand = d.term(element, rows, more, depth)
-        return Part(element, rows, columns, "column", operand, d.index(more))
+        return Part(element, rows, columns, operand, "column", d.index(more))
     return _elementwise(d, element, rows, columns, depth)
 
 
@@ -213,9 +213,9 @@ def _with_part(d: Drawer, element: ComponentType, rows: int, columns: int, depth
     operand = d.term(element, rows, columns, depth)
     if d.random.random() < 0.5:
         index = d.index(rows)
-        return WithPart(element, rows, columns, "row", operand, index, d.term(element, 1, columns, depth))
+        return WithPart(element, rows, columns, operand, "row", index, d.term(element, 1, columns, depth))
     index = d.index(columns)
-    return WithPart(element, rows, columns, "column", operand, index, d.term(element, rows, 1, depth))
+    return WithPart(element, rows, columns, operand, "column", index, d.term(element, rows, 1, depth))
 
 
 def _with_element(d: Drawer, element: ComponentType, rows: int, columns: int, depth: int) -> Term:

@@ -11,10 +11,10 @@ from tree_cases import Array, Case, Slot
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices.lowering import STRATEGIES, Target, instantiate
+from coopmat.matrices.lowering import LOWERED_ROUTES, Target, instantiate
 from coopmat.matrix_types.expressions import InMemory
 
-TARGET = Target(STRATEGIES["one"], 1)
+TARGET = Target(LOWERED_ROUTES["one"], 1)
 PRAGMA = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
 
 

@@ -13,7 +13,7 @@ import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import InternalError
 from coopmat.matrices.instructions import FAMILIES
-from coopmat.matrices.strategies import IN_SUB_GROUPS, STRATEGIES
+from coopmat.matrices.routes import IN_SUB_GROUPS, LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MAINTENANCE = Target("native:maint1", 16)
 LOWERED = (Target("one", 1, through="spv"), Target("scratch", 4, through="ir"), Target("lanes", 4, through="spv"))
 # The number of work-items in a work-group of the lowered native modules.
 LOWERED_WORK_ITEMS = 16
-# strategy -> subgroup sizes
+# route -> subgroup sizes
 SIZES = {
     "one": (1,),
     "lanes": (1, 2, 4, 8, 16, 32, 64),
@@ -38,7 +38,7 @@ SIZES = {
     "dpas:emulated": (8, 16),
     # Older generations, whose lane layouts differ. Those of `dpas` differ only in the subgroup size, and are left out.
     **{
-        f"{family}:emulated@{generation}": (STRATEGIES[family].products[0].lanes,)
+        f"{family}:emulated@{generation}": (LOWERED_ROUTES[family].products[0].lanes,)
         for family, generations in FAMILIES.items()
         for generation in generations[:-1]
         if family != "dpas"
@@ -104,7 +104,7 @@ def types() -> list[ComponentType]:
 
 
 def targets(device: DeviceInfo) -> list[Target]:
-    """Return a target for every strategy and subgroup size that the device supports."""
+    """Return a target for every route and subgroup size that the device supports."""
     return _of_device(device, all_targets())
 
 
@@ -138,7 +138,7 @@ def draw_matrix(w: Writer, component: ComponentType, use: Use, large: float = 0.
 @cache
 def instruction_shapes(target: Target, component: ComponentType, use: Use) -> tuple[tuple[int, int], ...]:
     """Return the operand's shapes in the target's matrix instructions."""
-    products = STRATEGIES[target.route].products if target.route in STRATEGIES else ()
+    products = LOWERED_ROUTES[target.route].products if target.route in LOWERED_ROUTES else ()
     rows = (row for row in products if row.lanes == target.sub_group_size > 1)
     return tuple({row.shapes[use]: None for row in rows if component.name in (row.a, row.b, row.c)[use]})
 
@@ -147,4 +147,4 @@ def copies(target: Target, matrix: MatrixType) -> int:
     """Return the number of lanes that hold each component; 1 for native modules, which do not run here."""
     if target.is_native:
         return 1
-    return STRATEGIES[target.route].holding(matrix, target.sub_group_size).copies
+    return LOWERED_ROUTES[target.route].holding(matrix, target.sub_group_size).copies

@@ -13,8 +13,8 @@ from coopmat.diagnostics import CompileError
 from coopmat.matrices import lowering
 from coopmat.matrices.instance import FromTemplate
 from coopmat.matrices.instances import Conversion, Transpose
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.small_float_functions import functions_called
-from coopmat.matrices.strategies import STRATEGIES
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     SMALL_FLOATS,
@@ -46,7 +46,7 @@ over the lanes.
 """
 
 # An emulated route has the same operations as the route that it emulates.
-ROUTES = [name for name in STRATEGIES if ":" not in name and "@" not in name]
+ROUTES = [name for name in LOWERED_ROUTES if ":" not in name and "@" not in name]
 # Signed types represent unsigned ones, too.
 COMPONENTS = tuple(row for row in COMPONENT_TYPES.values() if row.signed or not row.is_integer)
 # component type -> accumulator type of a multiply-add
@@ -306,12 +306,12 @@ def _without_call(row: Operation) -> str:
 def lowered(route: str, row: Operation, component: ComponentType) -> str:
     if row.instance is None:
         return _without_call(row)
-    strategy = STRATEGIES[route]
-    target = strategy.target(None, None)
+    lowered = LOWERED_ROUTES[route]
+    target = lowered.target(None, None)
     instance = row.instance(component)
     assert isinstance(instance, FromTemplate)
     macros = instance.definitions(target)
-    file, name = lowering.section(instance.files(strategy), macros["OP"])
+    file, name = lowering.section(instance.files(lowered), macros["OP"])
     words = [f"{name} of {file}"]
     words += ["by float"] if functions_called(macros.values()) else []
     words += ["scratch"] if instance.scratch_bytes(target) else []

@@ -20,7 +20,7 @@ GROUP, ITEMS = 32, 128
 # What the kernels pass by value, equal in all work-items; the constant size of clusters.
 UNIFORM, CLUSTER = 3, 4
 SIZES = (8, 16)
-# The strategy that leaves subgroups as they are.
+# The route that leaves subgroups as they are.
 OPTIMISED = "lanes"
 
 

@@ -93,7 +93,7 @@ class Builder:
             return trees.Broadcast(*common, self.input(Input(component), node.value))
         if node.kind == "elementwise":
             left, right = (self.term(part, shape) for part in node.parts)
-            return trees.Elementwise(*common, node.operator, left, right)  # type: ignore[arg-type]
+            return trees.Elementwise(*common, left, right, node.operator)  # type: ignore[arg-type]
         if node.kind == "product":
             left, right = (self.term(part, part.shape or shape) for part in node.parts)
             return trees.Product(*common, left, right)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ....ir import LowerOptions
-from ....matrices.strategies import STRATEGIES, Target
+from ....matrices.routes import LOWERED_ROUTES, Target
 from ..calls import LibraryCalls
 from ..text import Argument, Call, Function, Instruction, Malformed, Module, Names
 from .types import Vector, wide_types
@@ -23,7 +23,7 @@ class Lowering:
 
     def __init__(self, module: Module, options: LowerOptions) -> None:
         self.options, self.exact = options, False
-        self.calls = LibraryCalls(Target(STRATEGIES["one"], 1))
+        self.calls = LibraryCalls(Target(LOWERED_ROUTES["one"], 1))
         self.heads: dict[str, Call] = {}
         self.own = {f.name for f in module.functions if has_wide(f.head)}
 

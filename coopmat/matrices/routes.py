@@ -1,4 +1,4 @@
-"""The library lowerings ("strategies"): their lane layouts, their subgroups, and their files."""
+"""The routes that lower matrices to the library: their lane layouts, their subgroups, and their files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULT_SUB_GROUP_SIZE = 16
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The properties of the device on which a lowering depends.
+    """The properties of the device on which a route depends.
 
     widest: the largest number of components of usable vectors.
     fma: whether the builtin fma exists.
@@ -43,7 +43,7 @@ DEFAULT_TUNING = Tuning()
 
 
 class SubGroup(Enum):
-    """The subgroups of a lowering.
+    """The subgroups of a route.
 
     WORK_ITEM: a subgroup is a single work-item.
     DEVICE: subgroups are the device's.
@@ -57,15 +57,15 @@ class SubGroup(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
-    """A lowering of matrix operations to functions of the library.
+class LoweredRoute:
+    """A route that lowers matrix operations to functions of the library.
 
     files: the files of library/ with the sections; the last file takes precedence.
     usual: the class of the lane layout of matrices for which no instruction requires another.
-    products: the instructions of the lowering's newest devices.
+    products: the instructions of the route's newest devices.
     others: instructions that only older devices have.
     family: the family of the vendor's instructions (`INSTRUCTIONS`); empty if there is none.
-    generation: the generation of the devices (`FAMILIES`), if the lowering is for one generation only.
+    generation: the generation of the devices (`FAMILIES`), if the route is for one generation only.
     prelude: the file of C that defines functions by the instructions, in place of the library's functions of those
         names.
     builtins: the file with the subgroup builtins, if the subgroups are not the device's.
@@ -88,8 +88,8 @@ class Strategy:
     has_pieces: bool = False
     tuning: Tuning = DEFAULT_TUNING
 
-    def tuned(self, tuning: Tuning) -> Strategy:
-        """Return the same lowering with the properties of another device."""
+    def tuned(self, tuning: Tuning) -> LoweredRoute:
+        """Return the same route with the properties of another device."""
         products = self.products
         if tuning.instructions is not None:
             products = tuple(row for row in self.every_product if row.name in tuning.instructions)
@@ -135,9 +135,9 @@ class Strategy:
         return self.sub_group is SubGroup.WORK_ITEMS
 
     def replaces_builtins(self, has_matrices: bool) -> bool:
-        """Return whether the subgroup builtins of a unit refer to the lowering's subgroups instead of the device's.
+        """Return whether the subgroup builtins of a unit refer to the route's subgroups instead of the device's.
 
-        If lanes exchange values through local memory, return True. If the lowering's subgroups are single work-items,
+        If lanes exchange values through local memory, return True. If the route's subgroups are single work-items,
         return `has_matrices`: such subgroups are useless in a unit without matrices.
         """
         return self.exchanges_in_local_memory or (self.has_one_work_item and has_matrices)
@@ -190,8 +190,8 @@ class Strategy:
         return next(widths) if self.holding(matrix, 1).has_vectors else 1
 
 
-def _vendors(family: str, generation: str = "") -> tuple[Strategy, Strategy]:
-    """Return the lowering that uses the matrix instructions of a vendor's devices, and the lowering that emulates them.
+def _vendors(family: str, generation: str = "") -> tuple[LoweredRoute, LoweredRoute]:
+    """Return the route that uses the matrix instructions of a vendor's devices, and the route that emulates them.
 
     With `generation`, the instructions are those of one generation. Otherwise they are those of the newest, with
     `others` for older devices.
@@ -203,7 +203,7 @@ def _vendors(family: str, generation: str = "") -> tuple[Strategy, Strategy]:
     if generation:
         products = usual = tuple(row for row in products if row.is_of(generation))
     suffix = f"@{generation}" if generation else ""
-    emulated = Strategy(
+    emulated = LoweredRoute(
         f"{family}:emulated{suffix}",
         ("general.cl", "lanes.cl", "fragments.cl"),
         SubGroup.DEVICE,
@@ -216,7 +216,7 @@ def _vendors(family: str, generation: str = "") -> tuple[Strategy, Strategy]:
     return replace(emulated, name=f"{family}{suffix}", prelude=f"vendors/{family}.cl"), emulated
 
 
-_X86 = Strategy(
+_X86 = LoweredRoute(
     "x86",
     ("general.cl", "subgroup_of_one.cl", "x86.cl"),
     SubGroup.WORK_ITEM,
@@ -226,19 +226,19 @@ _X86 = Strategy(
     has_pieces=True,
     builtins="subgroup_of_one_builtins.cl",
 )
-STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+LOWERED_ROUTES: Mapping[str, LoweredRoute] = MappingProxyType(
     {
         row.name: row
         for row in (
-            Strategy(
+            LoweredRoute(
                 "one",
                 ("general.cl", "subgroup_of_one.cl"),
                 SubGroup.WORK_ITEM,
                 Whole,
                 builtins="subgroup_of_one_builtins.cl",
             ),
-            Strategy("lanes", ("general.cl", "lanes.cl"), SubGroup.DEVICE, barrier="sub_group_barrier"),
-            Strategy(
+            LoweredRoute("lanes", ("general.cl", "lanes.cl"), SubGroup.DEVICE, barrier="sub_group_barrier"),
+            LoweredRoute(
                 "scratch",
                 ("general.cl", "scratch.cl"),
                 SubGroup.WORK_ITEMS,
@@ -253,31 +253,31 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     }
 )
 
-# The lowerings whose instructions are only available in OpenCL C, by extensions of its compilers.
-OPENCL_C_ONLY = tuple(name for name, row in STRATEGIES.items() if row.prelude)
-# The routes of matrices: native, or a lowering.
-ROUTES = ("native", *STRATEGIES)
+# The routes whose instructions are only available in OpenCL C, by extensions of its compilers.
+OPENCL_C_ONLY = tuple(name for name, row in LOWERED_ROUTES.items() if row.prelude)
+# The routes of matrices: native, and the lowered ones.
+ROUTES = ("native", *LOWERED_ROUTES)
 # The routes that are listed; the others are named FAMILY@GENERATION or FAMILY:emulated@GENERATION.
 LISTED_ROUTES = tuple(name for name in ROUTES if "@" not in name)
-# Lowerings whose subgroups are the device's.
-IN_SUB_GROUPS = tuple(name for name, row in STRATEGIES.items() if row.has_sub_groups_of_device)
+# Routes whose subgroups are the device's.
+IN_SUB_GROUPS = tuple(name for name, row in LOWERED_ROUTES.items() if row.has_sub_groups_of_device)
 
 
-def storage_components(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
+def storage_components(route: LoweredRoute, matrix: MatrixType, sub_group_size: int) -> int:
     """Return the number of components of private storage that each work-item needs for a matrix."""
-    return strategy.holding(matrix, sub_group_size).slots
+    return route.holding(matrix, sub_group_size).slots
 
 
-def storage_alignment(strategy: Strategy, matrix: MatrixType, sub_group_size: int) -> int:
+def storage_alignment(route: LoweredRoute, matrix: MatrixType, sub_group_size: int) -> int:
     """Return the alignment in bytes of a work-item's storage for a matrix.
 
     The alignment is that of the vectors in which the matrix is accessed, in subgroups of this size and of any larger
     size.
     """
-    lanes = {sub_group_size, *(row.lanes for row in strategy.products)}
-    units = (strategy.holding(matrix, size).unit for size in lanes)
-    vectors = matrix.component.size * max(*units, strategy.width(matrix))
-    return max(vectors, COPY_BYTES) if strategy.uses_wide_copies(matrix) else vectors
+    lanes = {sub_group_size, *(row.lanes for row in route.products)}
+    units = (route.holding(matrix, size).unit for size in lanes)
+    vectors = matrix.component.size * max(*units, route.width(matrix))
+    return max(vectors, COPY_BYTES) if route.uses_wide_copies(matrix) else vectors
 
 
 # address space of a store -> fences of the barriers before and after it. No other work-item reads private memory. For
@@ -290,13 +290,13 @@ _WORK_GROUP_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL, "global": _
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target of an instantiation: a lowering, a subgroup size, and a work-group size.
+    """The target of an instantiation: a route, a subgroup size, and a work-group size.
 
     work_items: the largest size of a work-group.
     whole_work_group: the matrices have the scope of a work-group, so that all its work-items form the subgroup.
     """
 
-    strategy: Strategy
+    route: LoweredRoute
     sub_group_size: int
     work_items: int = MAX_WORK_ITEMS
     whole_work_group: bool = False
@@ -309,22 +309,22 @@ class Target:
     @property
     def most_work_items(self) -> int | None:
         """The largest work-group size that a host may use; None if it is not limited."""
-        return self.work_items if self.strategy.exchanges_in_local_memory else None
+        return self.work_items if self.route.exchanges_in_local_memory else None
 
     def width(self, matrix: MatrixType) -> int:
         """Return the width of a matrix's vectors, or 1."""
-        return self.strategy.width(matrix)
+        return self.route.width(matrix)
 
     def holding(self, matrix: MatrixType) -> Holding:
         """Return the lane layout of a matrix."""
-        return self.strategy.holding(matrix, self.sub_group_size)
+        return self.route.holding(matrix, self.sub_group_size)
 
     def of_work_group(self) -> Target:
         """Return the target for matrices with the scope of a work-group, which must have `work_items` work-items.
 
-        The work-items of the whole work-group are one subgroup of the lowering `scratch`.
+        The work-items of the whole work-group are one subgroup of the route `scratch`.
         """
-        whole = STRATEGIES["scratch"].tuned(self.strategy.tuning)
+        whole = LOWERED_ROUTES["scratch"].tuned(self.route.tuning)
         return Target(whole, self.work_items, self.work_items, whole_work_group=True)
 
     def barrier(self, space: str) -> str:
@@ -334,4 +334,4 @@ class Target:
         values.
         """
         fences = (_WORK_GROUP_FENCES if self.whole_work_group else _FENCES).get(space)
-        return f"{self.strategy.barrier}({fences});" if fences and self.strategy.barrier else ""
+        return f"{self.route.barrier}({fences});" if fences and self.route.barrier else ""
