@@ -142,11 +142,11 @@ def _version(package: str) -> str | None:
 
 
 def _install_spirv_tools() -> int:
-    from coopmat.spirv import fetch
+    from . import install_spirv_tools
 
     try:
-        place = fetch.install()
-    except fetch.FetchError as error:
+        place = install_spirv_tools.install()
+    except install_spirv_tools.InstallError as error:
         click.echo(f"coopmat: {error}", err=True)
         return ExitStatus.INPUT
     click.echo(f"spirv-tools are in {place}")

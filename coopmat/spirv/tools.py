@@ -179,7 +179,7 @@ def _probe_module() -> bytes:
 
 
 def private_directories() -> list[Path]:
-    """Return the directories into which `fetch.install` may put the tools.
+    """Return the directories into which `coopmat doctor --install spirv-tools` may put the tools.
 
     The Python environment's directory comes first, then the user's.
     """

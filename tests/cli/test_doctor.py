@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
-from coopmat.cli import app, devices, doctor
+from coopmat.cli import app, devices, doctor, install_spirv_tools
 from coopmat.devices import DeviceInfo, health
-from coopmat.spirv import fetch, tools
+from coopmat.spirv import tools
 
 DEVICE = DeviceInfo(
     index="0:0",
@@ -203,14 +203,14 @@ def test_a_pyopencl_that_does_not_load_is_told(monkeypatch):
 
 
 def test_installing_says_where_or_why_not(capsys, monkeypatch):
-    monkeypatch.setattr(fetch, "install", lambda: Path("/there"))
+    monkeypatch.setattr(install_spirv_tools, "install", lambda: Path("/there"))
     assert app.run_command(["doctor", "--install", "spirv-tools"]) == 0
     assert "/there" in capsys.readouterr().out
 
     def refuse():
-        raise fetch.FetchError("apt-get is not on this machine")
+        raise install_spirv_tools.InstallError("apt-get is not on this machine")
 
-    monkeypatch.setattr(fetch, "install", refuse)
+    monkeypatch.setattr(install_spirv_tools, "install", refuse)
     assert app.run_command(["doctor", "--install", "spirv-tools"]) == 1
     assert "apt-get is not on this machine" in capsys.readouterr().err
     assert app.run_command(["doctor", "--install", "llvm"]) == 2

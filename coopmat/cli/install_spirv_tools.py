@@ -61,7 +61,7 @@ APT::Get::AllowUnauthenticated "false";
 """
 
 
-class FetchError(Exception):
+class InstallError(Exception):
     """An error: spirv-tools could not be installed; str() is the reason and what to install instead."""
 
     def __init__(self, reason: str) -> None:
@@ -151,28 +151,28 @@ def default_directory() -> Path:
 def install(directory: Path | None = None) -> Path:
     """Install the programs into `directory` (default: `default_directory()`) and return it.
 
-    If they work already, do nothing. This needs apt-get, dpkg-deb and the network, but no root rights. Raise FetchError
-    if the installation fails.
+    If they work already, do nothing. This needs apt-get, dpkg-deb and the network, but no root rights. Raise
+    InstallError if the installation fails.
     """
     target = directory or default_directory()
     if _works(target):
         return target
     missing = [program for program in ("apt-get", "dpkg-deb") if shutil.which(program) is None]
     if missing:
-        raise FetchError(f"{' and '.join(missing)} is not on this machine")
+        raise InstallError(f"{' and '.join(missing)} is not on this machine")
     sources, suites = read_sources(), newer_suites()
     if not sources or not suites:
-        raise FetchError("apt has no Debian or Ubuntu package source here")
+        raise InstallError("apt has no Debian or Ubuntu package source here")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".spirv-tools-", dir=target.parent) as work:
             return _install(Path(work), target, [replace(s, suite=suite) for suite in suites for s in sources])
     except OSError as error:
-        raise FetchError(f"cannot write to {target}: {error.strerror or error}") from error
+        raise InstallError(f"cannot write to {target}: {error.strerror or error}") from error
 
 
 def _install(work: Path, target: Path, sources: list[Source]) -> Path:
-    """Install the first source's programs that work into `target`; raise FetchError if none does."""
+    """Install the first source's programs that work into `target`; raise InstallError if none does."""
     # If run as root, apt downloads as the user _apt, who must be able to enter the directory.
     work.chmod(0o711)
     failures: list[str] = []
@@ -190,7 +190,7 @@ def _install(work: Path, target: Path, sources: list[Source]) -> Path:
             continue
         _move(tree, target, work / "old")
         return target
-    raise FetchError("apt could install no newer spirv-tools (" + "; ".join(dict.fromkeys(failures)) + ")")
+    raise InstallError("apt could install no newer spirv-tools (" + "; ".join(dict.fromkeys(failures)) + ")")
 
 
 def _download(work: Path, source: Source) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from coopmat.spirv import fetch, tools
-from coopmat.spirv.fetch import FetchError, Source, newer_suites, read_sources
+from coopmat.cli import install_spirv_tools
+from coopmat.cli.install_spirv_tools import InstallError, Source, newer_suites, read_sources
+from coopmat.spirv import tools
 
 _ONE_LINE = """
 # a comment
@@ -118,26 +119,26 @@ exit 0
     )
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    monkeypatch.setattr(fetch, "read_sources", lambda: read_sources(tmp_path / "apt"))
-    monkeypatch.setattr(fetch, "newer_suites", lambda: newer_suites(tmp_path / "os-release"))
+    monkeypatch.setattr(install_spirv_tools, "read_sources", lambda: read_sources(tmp_path / "apt"))
+    monkeypatch.setattr(install_spirv_tools, "newer_suites", lambda: newer_suites(tmp_path / "os-release"))
     return tmp_path
 
 
 def test_install_takes_the_first_suite_that_works_and_leaves_nothing_else(machine: Path) -> None:
     target = machine / "home" / "spirv-tools"
-    assert fetch.install(target) == target
+    assert install_spirv_tools.install(target) == target
     log = (machine / "log").read_text(encoding="utf-8").splitlines()
     assert log == ["update Suites: testing", "update Suites: unstable", "download Suites: unstable"]
     assert [path.name for path in target.parent.iterdir()] == ["spirv-tools"]
     assert sorted(path.name for path in (target / "bin").iterdir()) == sorted(tools.PROGRAMS)
     installed = tools.SpirvTools.at(target)
     assert installed is not None and installed.is_able()
-    assert fetch.install(target) == target
+    assert install_spirv_tools.install(target) == target
     assert (machine / "log").read_text(encoding="utf-8").splitlines() == log  # the second time does nothing
 
 
 def test_apt_keeps_to_the_private_directory_and_checks_signatures(machine: Path) -> None:
-    fetch.install(machine / "home" / "spirv-tools")
+    install_spirv_tools.install(machine / "home" / "spirv-tools")
     conf = (machine / "conf").read_text(encoding="utf-8")
     for key in ("Dir::State", "Dir::State::lists", "Dir::Cache", "Dir::Etc::sourcelist", "Dir::Log"):
         assert re.search(rf'^{key} "{machine}/home/\.spirv-tools-', conf, re.MULTILINE)
@@ -146,9 +147,9 @@ def test_apt_keeps_to_the_private_directory_and_checks_signatures(machine: Path)
 
 def test_a_damaged_installation_is_replaced(machine: Path) -> None:
     target = machine / "home" / "spirv-tools"
-    fetch.install(target)
+    install_spirv_tools.install(target)
     (target / "bin" / "spirv-val").write_bytes(b"damaged")
-    fetch.install(target)
+    install_spirv_tools.install(target)
     installed = tools.SpirvTools.at(target)
     assert installed is not None and installed.is_able()
     assert [path.name for path in target.parent.iterdir()] == ["spirv-tools"]
@@ -157,7 +158,7 @@ def test_a_damaged_installation_is_replaced(machine: Path) -> None:
 def test_installing_at_the_same_time(machine: Path) -> None:
     target = machine / "home" / "spirv-tools"
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda _: fetch.install(target), range(4))) == [target] * 4
+        assert list(pool.map(lambda _: install_spirv_tools.install(target), range(4))) == [target] * 4
     installed = tools.SpirvTools.at(target)
     assert installed is not None and installed.is_able()
     assert [path.name for path in target.parent.iterdir()] == ["spirv-tools"]
@@ -166,23 +167,23 @@ def test_installing_at_the_same_time(machine: Path) -> None:
 def test_where_it_is_impossible_the_error_says_what_to_do(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = machine / "home" / "spirv-tools"
     (machine / "debs" / "spirv-tools_1_all.deb").unlink()
-    with pytest.raises(FetchError, match=r"testing: E: not signed.*install spirv-tools"):
-        fetch.install(target)
+    with pytest.raises(InstallError, match=r"testing: E: not signed.*install spirv-tools"):
+        install_spirv_tools.install(target)
     assert list(target.parent.iterdir()) == []
     (machine / "file").write_text("", encoding="utf-8")
-    with pytest.raises(FetchError, match="cannot write to"):
-        fetch.install(machine / "file" / "spirv-tools")
+    with pytest.raises(InstallError, match="cannot write to"):
+        install_spirv_tools.install(machine / "file" / "spirv-tools")
     (machine / "os-release").write_text("ID=fedora\n", encoding="utf-8")
-    with pytest.raises(FetchError, match="no Debian or Ubuntu package source"):
-        fetch.install(target)
+    with pytest.raises(InstallError, match="no Debian or Ubuntu package source"):
+        install_spirv_tools.install(target)
     monkeypatch.setenv("PATH", str(machine / "home"))
-    with pytest.raises(FetchError, match="apt-get and dpkg-deb is not on this machine"):
-        fetch.install(target)
+    with pytest.raises(InstallError, match="apt-get and dpkg-deb is not on this machine"):
+        install_spirv_tools.install(target)
 
 
 def test_the_default_directory_is_the_environments_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(fetch.sys, "prefix", str(tmp_path))
-    assert fetch.default_directory() == tmp_path / "share" / "coopmat" / "spirv-tools"
-    monkeypatch.setattr(fetch.sys, "base_prefix", str(tmp_path))
+    monkeypatch.setattr(install_spirv_tools.sys, "prefix", str(tmp_path))
+    assert install_spirv_tools.default_directory() == tmp_path / "share" / "coopmat" / "spirv-tools"
+    monkeypatch.setattr(install_spirv_tools.sys, "base_prefix", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert fetch.default_directory() == tmp_path / "data" / "coopmat" / "spirv-tools"
+    assert install_spirv_tools.default_directory() == tmp_path / "data" / "coopmat" / "spirv-tools"
