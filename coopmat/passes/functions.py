@@ -23,11 +23,12 @@ from ..frontend.types import (
     CoopMatrixType,
     RecordType,
     Type,
+    contained,
     contains_matrix,
     is_bits,
 )
 from ..graphs import postorder, reaching
-from .storage import address_of, decayed, is_simple, load, member, named, variable
+from .storage import address_of, decayed, is_simple, load, member, variable
 
 
 class FunctionRewriter(ABC):
@@ -377,7 +378,8 @@ class CallGraph:
             return
         entry = self._types.get(id(t))
         if entry is None:
-            scopes = frozenset(inner.scope for inner in named(t) if isinstance(inner, CoopMatrixType))
+            types = contained(t, pointees=True)
+            scopes = frozenset(inner.scope for inner in types if isinstance(inner, CoopMatrixType))
             entry = self._types[id(t)] = (t, self._names_matrix(t), scopes)
         facts.of_sub_groups |= SCOPE_SUBGROUP in entry[2]
         facts.of_work_groups |= SCOPE_WORKGROUP in entry[2]
