@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from ..diagnostics import Span
 from ..frontend import typed
-from ..frontend.calls import callees
+from ..frontend.calls import CallGraph
 from ..frontend.matrix_terms import matrix_type
 from ..frontend.nodes import walk
 from ..frontend.types import (
@@ -25,10 +25,8 @@ from ..frontend.types import (
     contained,
     size_of,
 )
-from ..graphs import reachable
 from ..matrices.memory_rules import ANY, Congruence, MemoryRules
 from .target_check import Requirement
-from .uniformity.function import in_order
 
 _SPACES = (AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.CONSTANT)
 _BUFFERS = (AddressSpace.GLOBAL, AddressSpace.CONSTANT)
@@ -50,9 +48,9 @@ def find_requirements(unit: typed.Unit, rules: MemoryRules | None) -> Iterator[R
                 if isinstance(part, CoopMatrixType):
                     yield Requirement(span, (matrix_type(part),))
 
-    in_use = reachable(unit.roots, callees)
-    for function in in_order(unit):
-        if function in in_use:
+    in_use = CallGraph(unit).in_use()
+    for function in unit.functions:
+        if function in in_use and function.body is not None:
             yield from of_type(function.type.result, function.span)
             for node in walk(*function.parameters, function.body):
                 if isinstance(node, (typed.Expr, typed.VarDecl)):
@@ -60,9 +58,8 @@ def find_requirements(unit: typed.Unit, rules: MemoryRules | None) -> Iterator[R
                 if isinstance(node, typed.MatrixMulAdd):
                     types = [m.type for m in (node.a, node.b, node.c) if isinstance(m.type, CoopMatrixType)]
                     yield Requirement(node.span, tuple(map(matrix_type, types)), node.operands)
-    for function in unit.functions:
-        if rules is not None and function in in_use and function.body is not None:
-            yield from _Function(function, rules.placement).requirements()
+            if rules is not None:
+                yield from _Function(function, rules.placement).requirements()
 
 
 class _Function:
