@@ -6,6 +6,7 @@ that must be uniform in a subgroup, and report operations that a device does not
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostics
@@ -35,7 +36,7 @@ from .warnings import (
 
 if TYPE_CHECKING:
     from ..matrices.memory_rules import MemoryRules
-    from ..matrices.supported import Supported
+    from .target_check import Requirement
 
 # The other analyses are imported only for units with matrices: imports take most of the time of a short compilation.
 
@@ -47,15 +48,8 @@ def check_uniformity(unit: typed.Unit, diagnostics: Diagnostics) -> None:
     check(unit, diagnostics)
 
 
-def check_matrices(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
-    """Report the matrices and operations that a device does not support."""
-    from .target_check import check
+def find_requirements(unit: typed.Unit, rules: MemoryRules | None) -> Iterator[Requirement]:
+    """Yield what a unit requires of a device; `rules` are the device's requirements on matrices in memory."""
+    from .requirements import find_requirements
 
-    check(unit, supported, device, diagnostics)
-
-
-def check_memory(unit: typed.Unit, rules: MemoryRules, device: str, diagnostics: Diagnostics) -> None:
-    """Report accesses to matrices in memory that a device's rules on alignment and strides forbid."""
-    from .memory_check import check
-
-    check(unit, rules, device, diagnostics)
+    return find_requirements(unit, rules)

@@ -1,122 +1,127 @@
-"""The check for the native route that a device supports the matrix types and multiply-adds of a unit.
+"""The check for the native route that a device supports the matrices, multiply-adds and accesses of a program.
 
-Each type and each multiply-add is reported once, at its first use.
+Each kind of input states its requirements in a module `requirements`: OpenCL C in this folder, LLVM IR and SPIR-V in
+`coopmat.foreign`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Any
+
 from ..diagnostics import Diagnostics, Note, Span
-from ..frontend import typed
-from ..frontend.calls import callees
-from ..frontend.matrix_terms import matrix_type
-from ..frontend.nodes import Node, walk
-from ..frontend.types import ArrayType, CoopMatrixType, PointerType, RecordType, Type
-from ..graphs import reachable
+from ..matrices.memory_rules import ANY, Congruence, MemoryRules
 from ..matrices.supported import Supported, multiply_add
-from ..matrices.variants import MatrixType, Operands, Variant
-from .uniformity.function import in_order
+from ..matrices.variants import Layout, MatrixType, Operands, Variant
 
-# (message, notes)
-Message = tuple[str, list[Note]]
-TYPE, MULTIPLY_ADD = "coop-mat-target-type", "coop-mat-target-mul-add"
+_TYPE, _MULTIPLY_ADD = "coop-mat-target-type", "coop-mat-target-mul-add"
+_STRIDE, _POINTER, _ARGUMENT = "coop-mat-target-stride", "coop-mat-target-pointer", "coop-mat-alignment"
+_BY_INSTRUCTION = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
+_WAY = Note("--matrices one and --matrices lanes compute it without the device's matrix instructions")
 
 
-def check(unit: typed.Unit, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
-    """Report errors in kernels and their callees; in a unit without kernels, in all functions.
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What one place of a program requires of a device.
 
-    `device` is the device's name for messages.
+    place: the place, which `TargetCheck.span` converts.
+    matrices: the matrix types; for a multiply-add those of A, B and C.
+    mask: the operand mask of a multiply-add; None for anything else.
+    layout: the layout of an access to memory. Only row-major and column-major ones have strides and addresses to check.
+    stride: the possible strides of an access in bytes.
+    address: the possible addresses of an access.
+    of_host: whether the address derives from a kernel argument.
     """
-    _Check(supported, device, diagnostics).unit(unit)
+
+    place: Any
+    matrices: tuple[MatrixType, ...]
+    mask: int | None = None
+    layout: int = Layout.ROW_MAJOR
+    stride: Congruence = ANY
+    address: Congruence = ANY
+    of_host: bool = False
 
 
-def about_type(supported: Supported, device: str, matrix: MatrixType) -> Message:
-    """Return the message and notes for a matrix type that the device lacks."""
-    nearest = supported.nearest_types(matrix)
-    notes = [f"the nearest supported types: {', '.join(other.name for other in nearest)}"] if nearest else []
-    return f"{device} does not support the matrix type {matrix.name}", _notes(supported, notes)
+@dataclass(slots=True)
+class TargetCheck:
+    """A comparison of requirements with a device; each type and each multiply-add is reported at its first place.
 
+    supported: the device's variants; None if they are unknown.
+    rules: the device's requirements on matrices in memory; None if it has none.
+    device: its name for messages.
+    span: converts the places of the requirements to spans.
+    """
 
-def about_multiply_add(supported: Supported, device: str, variant: Variant) -> Message:
-    """Return the message and notes for a multiply-add that the device lacks."""
-    nearest = supported.nearest_multiply_adds(variant)
-    notes = [f"it supports {other.name}, which is equal in {shared} of 8 parameters" for other, shared in nearest]
-    return f"{device} does not support the multiply-add {variant.name}", _notes(supported, notes)
+    supported: Supported | None
+    rules: MemoryRules | None
+    device: str
+    diagnostics: Diagnostics
+    span: Callable[[Any], Span | None]
+    _types: dict[MatrixType, bool] = field(default_factory=dict)
+    _multiply_adds: set[Variant] = field(default_factory=set)
 
+    def run(self, requirements: Iterable[Requirement]) -> None:
+        """Report errors; if a fault depends on the host's argument, report the warning `coop-mat-alignment`."""
+        for item in requirements:
+            if self.supported is not None:
+                # For an unsupported type, an error has been reported already.
+                support = [self._type(self.supported, matrix, item) for matrix in item.matrices]
+                if all(support) and item.mask is not None:
+                    self._multiply_add(self.supported, item.mask, item)
+            if self.rules is not None and item.layout in _BY_INSTRUCTION:
+                self._stride(self.rules, item)
+                self._address(self.rules, item)
 
-def _notes(supported: Supported, texts: list[str]) -> list[Note]:
-    nothing = [] if supported.variants else ["the device supports no cooperative matrices at all"]
-    way = "--matrices one and --matrices lanes compute it without the device's matrix instructions"
-    return [Note(text) for text in (*texts, *nothing, way)]
+    def _type(self, supported: Supported, matrix: MatrixType, item: Requirement) -> bool:
+        if matrix not in self._types:
+            self._types[matrix] = supported.has_type(matrix)
+            if not self._types[matrix]:
+                nearest = ", ".join(other.name for other in supported.nearest_types(matrix))
+                notes = [f"the nearest supported types: {nearest}"] if nearest else []
+                self._lacks(_TYPE, f"the matrix type {matrix.name}", notes, supported, item)
+        return self._types[matrix]
 
-
-class _Check:
-    def __init__(self, supported: Supported, device: str, diagnostics: Diagnostics) -> None:
-        self.supported, self.device, self.diagnostics = supported, device, diagnostics
-        self.types: dict[Type, bool] = {}
-        self.multiply_adds: set[Variant] = set()
-
-    def unit(self, unit: typed.Unit) -> None:
-        in_use = used(unit)
-        for function in in_order(unit):
-            if function in in_use:
-                self.type(function.type.result, function.span)
-                for node in walk(*function.parameters, function.body):
-                    self.node(node)
-
-    def node(self, node: Node) -> None:
-        if isinstance(node, (typed.Expr, typed.VarDecl)):
-            self.type(node.type, node.span)
-        if isinstance(node, typed.MatrixLength):
-            self.type(node.matrix, node.span)
-        if isinstance(node, typed.MatrixMulAdd):
-            self.multiply_add(node)
-
-    def type(self, t: Type, span: Span) -> bool:
-        """Return whether the type, and every type in it, is supported."""
-        is_supported = self.types.get(t)
-        if is_supported is None:
-            self.types[t] = True  # a record may contain a pointer to itself
-            is_supported = self.types[t] = self.new_type(t, span)
-        return is_supported
-
-    def new_type(self, t: Type, span: Span) -> bool:
-        if isinstance(t, CoopMatrixType):
-            return self.matrix(t, span)
-        if isinstance(t, ArrayType):
-            return self.type(t.element, span)
-        if isinstance(t, PointerType):
-            return self.type(t.pointee, span)
-        if isinstance(t, RecordType):
-            fields = [self.type(item.type, span) for item in t.fields or ()]
-            return all(fields)
-        return True
-
-    def matrix(self, t: CoopMatrixType, span: Span) -> bool:
-        required_type = matrix_type(t)
-        if self.supported.has_type(required_type):
-            return True
-        self.error(TYPE, about_type(self.supported, self.device, required_type), span)
-        return False
-
-    def multiply_add(self, e: typed.MatrixMulAdd) -> None:
-        types = [m.type for m in (e.a, e.b, e.c) if isinstance(m.type, CoopMatrixType)]
-        # For an unsupported type, an error has been reported already.
-        support = [self.type(t, e.span) for t in types]
-        if not all(support):
-            return
-        a, b, c = map(matrix_type, types)
+    def _multiply_add(self, supported: Supported, mask: int, item: Requirement) -> None:
+        a, b, c = item.matrices
         # The signedness bits of the operands are meaningless for floating-point types.
-        variant = multiply_add(a, b, c, Operands(e.operands if c.component.is_integer else 0))
-        if self.supported.has_multiply_add(variant) or variant in self.multiply_adds:
+        variant = multiply_add(a, b, c, Operands(mask & 31 if c.component.is_integer else 0))
+        if supported.has_multiply_add(variant) or variant in self._multiply_adds:
             return
-        self.multiply_adds.add(variant)
-        self.error(MULTIPLY_ADD, about_multiply_add(self.supported, self.device, variant), e.span)
+        self._multiply_adds.add(variant)
+        nearest = supported.nearest_multiply_adds(variant)
+        notes = [f"it supports {other.name}, which is equal in {shared} of 8 parameters" for other, shared in nearest]
+        self._lacks(_MULTIPLY_ADD, f"the multiply-add {variant.name}", notes, supported, item)
 
-    def error(self, code: str, text: Message, span: Span) -> None:
-        message, notes = text
-        self.diagnostics.error(code, message, span, notes=notes)
+    def _lacks(self, code: str, what: str, texts: list[str], supported: Supported, item: Requirement) -> None:
+        nothing = [] if supported.variants else ["the device supports no cooperative matrices at all"]
+        notes = [*map(Note, (*texts, *nothing)), _WAY]
+        self.diagnostics.error(code, f"{self.device} does not support {what}", self.span(item.place), notes=notes)
 
+    def _stride(self, rules: MemoryRules, item: Requirement) -> None:
+        component, stride = item.matrices[0].component, item.stride
+        multiple = rules.multiple(component)
+        if not stride.never_multiple_of(multiple):
+            return
+        subject, notes = "this stride", [Note("--matrices one and --matrices lanes accept any stride")]
+        if stride.step == 0:
+            count = stride.rest // component.size
+            subject = f"a stride of {count} components ({count * component.size} bytes)"
+            notes.insert(0, Note(f"the next larger multiple: {rules.pitch(component, count)} components"))
+        needed = f"{multiple} bytes ({rules.step(component)} components)"
+        message = f"{subject} is not a multiple of {needed}, which {self.device} requires"
+        self.diagnostics.error(_STRIDE, message, self.span(item.place), notes=notes)
 
-def used(unit: typed.Unit) -> set[typed.FunctionDecl]:
-    """Return the unit's roots and their direct and indirect callees."""
-    return reachable(unit.roots, callees)
+    def _address(self, rules: MemoryRules, item: Requirement) -> None:
+        alignment = rules.alignment(item.matrices[0].component)
+        if not item.address.never_multiple_of(alignment):
+            return
+        offset = item.address.rest % gcd(item.address.step, alignment)
+        message = f"misaligned matrix: its address is {offset} modulo {alignment}"
+        rule = f"and {self.device} requires {alignment}-byte alignment"
+        if item.of_host:
+            text = f"{message} if the argument is a buffer, {rule}"
+            self.diagnostics.warning(_ARGUMENT, text, self.span(item.place))
+        else:
+            self.diagnostics.error(_POINTER, f"{message}, {rule}", self.span(item.place))

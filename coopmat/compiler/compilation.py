@@ -28,6 +28,7 @@ from .pipelines import PIPELINES
 from .stages import EMITTED, INFOS, TOKENS, UNIT, Stage, T
 
 if TYPE_CHECKING:
+    from ..analysis.target_check import Requirement
     from ..matrices.memory_rules import MemoryRules
     from ..matrices.supported import Supported
     from ..preambles import Snapshot
@@ -253,19 +254,19 @@ class Compilation:
     # --- the device
 
     def check_device(
-        self, subject: Any, check_matrices: Callable[..., None], check_memory: Callable[..., None], findings: Any
+        self, requirements: Iterable[Requirement], span: Callable[[Any], Span | None] = lambda place: place
     ) -> None:
-        """Raise CompileError if the device does not support what `subject` requires.
+        """Raise CompileError if the device does not support what a program requires; `span` converts the places.
 
-        The subject is a unit or a foreign module. Each check is called with the subject, the device's properties, its
-        name and the collector of findings, but only if the properties are known. Raises UsageError for invalid
-        variants.
+        Only properties of the device that are known are checked. Raises UsageError for invalid variants.
         """
-        device = self.options.device or "the device"
-        with suppress(TooManyErrors):
-            for facts, check in ((self._supported(), check_matrices), (self.memory_rules(), check_memory)):
-                if facts is not None:
-                    check(subject, facts, device, findings)
+        supported, rules = self._supported(), self.memory_rules()
+        if supported is not None or rules is not None:
+            from ..analysis.target_check import TargetCheck
+
+            device = self.options.device or "the device"
+            with suppress(TooManyErrors):
+                TargetCheck(supported, rules, device, self.findings, span).run(requirements)
         self.findings.raise_if_errors()
 
     def memory_rules(self) -> MemoryRules | None:

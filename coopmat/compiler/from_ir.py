@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ..diagnostics import CompileError, InternalError, Note, Span
@@ -44,16 +45,12 @@ class Emission:
 
 def read(c: Compilation) -> Read:
     from ..foreign import llvm_ir as dialects
-    from ..foreign.llvm_ir import check, check_strides
-
-    def tell(code: str, text: tuple[str, list[Note]], line: str) -> None:
-        c.findings.error(code, text[0], _place(c, line), notes=text[1])
 
     c.findings.check_options()
     text = _source_text(c)
     with collector:
         module = c.timed("read", lambda: _guarded(c, lambda: dialects.read_module(_reprinted(c, text))))
-        c.check_device(module, check, check_strides, tell)
+        c.check_device(dialects.find_requirements(module), partial(_place, c))
         return Read(c.timed("read", lambda: _reprinted(c, str(module))), module)
 
 

@@ -109,9 +109,9 @@ def analyse(c: Compilation) -> typed.Unit:
         if c.drops_early:
             c.drop(TOKENS, TREE)
         if unit.has_matrices:
-            from ..analysis import check_matrices, check_memory
+            from ..analysis import find_requirements
 
-            c.check_device(unit, check_matrices, check_memory, c.findings)
+            c.check_device(find_requirements(unit, c.memory_rules()))
         from .. import passes
 
         if options.verify_passes or passes.ALWAYS_VERIFY:

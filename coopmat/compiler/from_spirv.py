@@ -61,11 +61,8 @@ def _read(c: Compilation) -> Read:
 
 def _native(c: Compilation, binary: bytes, module: Module) -> Read:
     """Return a native module for its consumer. Raises CompileError if the device lacks something that it uses."""
-    from ..foreign.spirv import check, check_strides, kernels_of, read
+    from ..foreign.spirv import find_requirements, kernels_of, read
     from ..spirv.checks import lint
-
-    def tell(code: str, message: str, notes: list[Note]) -> None:
-        c.findings.error(code, message, notes=notes)
 
     result = Read(kernels_of(module), from_source.adapted(c, binary))
     # A module that the consumer's passes leave unchanged was validated as the input.
@@ -75,7 +72,7 @@ def _native(c: Compilation, binary: bytes, module: Module) -> Read:
     except InternalError as error:
         # A valid module may use matrices in ways that devices refuse or interpret differently.
         c.warn("spirv-matrices", error.message)
-    c.check_device(module, check, check_strides, tell)
+    c.check_device(find_requirements(module))
     return result
 
 

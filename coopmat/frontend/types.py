@@ -441,10 +441,11 @@ def is_complete(t: Type) -> bool:
     return not isinstance(t, (VoidType, FunctionType))
 
 
-def contained(t: Type) -> Iterator[Type]:
+def contained(t: Type, pointees: bool = False) -> Iterator[Type]:
     """Yield the type and all types that its arrays and records contain, in the order of members.
 
-    Each record is yielded once, since a record with two members of one type contains 2 to the power of its depth.
+    With `pointees`, continue through pointers and the signatures of functions. Each record is yielded once, since a
+    record with two members of one type contains 2 to the power of its depth.
     """
     records: set[RecordType] = set()
     work = [t]
@@ -457,6 +458,10 @@ def contained(t: Type) -> Iterator[Type]:
             work += [item.type for item in reversed(part.fields or ())]
         elif isinstance(part, ArrayType):
             work.append(part.element)
+        elif pointees and isinstance(part, PointerType):
+            work.append(part.pointee)
+        elif pointees and isinstance(part, FunctionType):
+            work += [*reversed(part.parameters), part.result]
         yield part
 
 

@@ -75,3 +75,6 @@ class Congruence:
     def never_multiple_of(self, number: int) -> bool:
         """Return whether no integer of the set is a multiple of `number`."""
         return self.rest % gcd(self.step, number) != 0
+
+
+ANY = Congruence()

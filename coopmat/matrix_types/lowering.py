@@ -14,6 +14,7 @@ from typing import Any
 
 from ..diagnostics import Span
 from ..frontend import typed
+from ..frontend.calls import CallGraph
 from ..frontend.kernel_info import describe, sub_group_size
 from ..frontend.nodes import walk
 from ..frontend.typed import ConvertKind
@@ -33,7 +34,6 @@ from ..frontend.types import (
 from ..matrices.routes import LOWERED_ROUTES, Target
 from ..passes import Library, Report
 from ..passes.functions import (
-    CallGraph,
     FunctionRewriter,
     Handler,
     Parts,
@@ -45,7 +45,7 @@ from ..passes.functions import (
     sequence,
 )
 from ..passes.library import LibraryCalls
-from ..passes.storage import LIBRARY_SPAN, PlainTypes, load, names_matrix, strip_generic_cast
+from ..passes.storage import LIBRARY_SPAN, PlainTypes, load, strip_generic_cast
 from . import trees as matrix_trees
 from .expressions import Machine
 from .overlaps import Overlaps
@@ -103,7 +103,7 @@ class _Unit:
 
     def run(self) -> typed.Unit:
         unit, types = self.unit, self.types
-        graph = CallGraph(unit, names_matrix)
+        graph = CallGraph(unit)
         self.variables = {decl: copied(decl, type=types.type(decl.type)) for decl in unit.variables}
         for decl in unit.variables:
             if decl.initializer is not None:
@@ -125,11 +125,10 @@ class _Unit:
 
     def _mark_loops(self, unit: typed.Unit) -> None:
         """Mark the kernels that contain both loops and expressions of matrices."""
-        graph = CallGraph(unit, lambda t: False)
-        for kernel in unit.kernels:
-            functions = graph.reached(kernel)
-            nodes = (node for function in functions for node in walk(function.body))
-            if not self.callers.isdisjoint(functions) and any(isinstance(node, _LOOPS) for node in nodes):
+        graph = CallGraph(unit)
+        loops = (f for f in unit.functions if any(isinstance(node, _LOOPS) for node in walk(f.body)))
+        for kernel in graph.users(self.callers) & graph.users(loops):
+            if kernel.is_kernel:
                 kernel.attributes = {**kernel.attributes, "matrix_loops": True}
 
     def _constant(self, e: typed.Expr) -> typed.Expr:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from functools import cache
 
 from ..features import LANGUAGE_VERSIONS
 from ..frontend import typed
-from ..frontend.calls import callees
+from ..frontend.calls import CallGraph
 from ..frontend.kernel_info import describe, shared, sub_group_size
 from ..frontend.reserved import is_library
 from ..frontend.types import RecordType, Type
@@ -72,9 +71,10 @@ def _reached(
 
     The callees of functions in `elsewhere`, which are defined elsewhere, are omitted.
     """
-    calls = cache(lambda decl: [] if decl in elsewhere else callees(decl))
-    found = reachable(unit.roots, calls)
-    return {decl: calls(decl) for decl in unit.functions if decl in found and decl.body is not None}
+    graph = CallGraph(unit)
+    calls = {f: [] if f in elsewhere else [*graph.callees(f)] for f in unit.functions if f.body is not None}
+    found = reachable(unit.roots, lambda f: calls.get(f, ()))
+    return {f: callees for f, callees in calls.items() if f in found}
 
 
 def _write_functions(

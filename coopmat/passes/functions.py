@@ -7,27 +7,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from ..diagnostics import InternalError, Span
-from ..frontend import builtins, typed
+from ..frontend import typed
 from ..frontend.nodes import children, copied as copied, walk, with_children as with_children
 from ..frontend.reserved import is_library
 from ..frontend.types import (
     PLAIN,
-    SCOPE_SUBGROUP,
-    SCOPE_WORKGROUP,
     ArrayType,
-    CoopMatrixType,
     RecordType,
     Type,
-    contains_matrix,
     is_bits,
 )
-from ..graphs import postorder, reaching
-from .storage import address_of, decayed, is_simple, load, member, named, variable
+from .storage import address_of, decayed, is_simple, load, member, variable
 
 
 class FunctionRewriter(ABC):
@@ -308,95 +302,3 @@ class Rewriter:
         t = self._map_type(node.type) if isinstance(node, typed.Expr) else None
         result = with_children(node, new, t)
         return result if handler is None else handler(node, result)
-
-
-# --- calls -----------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Facts:
-    """Properties of one function, without those of its callees.
-
-    matrices: its types (parameters, result, variables, expressions) include cooperative matrices, also in aggregates.
-    names_matrices: like `matrices`, or its types include pointers to matrices.
-    of_sub_groups, of_work_groups: its types include matrices of subgroup or work-group scope.
-    subgroups: the function calls subgroup builtins.
-    calls_kernel: the function calls a kernel as a function.
-    imports: the function calls a function that another program defines.
-    calls: the direct callees, in order.
-    """
-
-    matrices: bool = False
-    names_matrices: bool = False
-    of_sub_groups: bool = False
-    of_work_groups: bool = False
-    subgroups: bool = False
-    calls_kernel: bool = False
-    imports: bool = False
-    calls: dict[typed.FunctionDecl, None] = field(default_factory=dict)
-
-
-class CallGraph:
-    """The call graph of a unit, with properties of functions; `names_matrix(t)` is whether type `t` names a matrix."""
-
-    def __init__(self, unit: typed.Unit, names_matrix: Callable[[Type], bool]) -> None:
-        self._names_matrix = names_matrix
-        # id of type -> (type, names a matrix, scopes of its matrices). An id as key is much cheaper than hashing; the
-        # stored type keeps the id valid.
-        self._types: dict[int, tuple[Type, bool, frozenset[int]]] = {}
-        self._has_matrices = unit.has_matrices
-        self._facts = {f: self._of(f) for f in unit.functions if f.body is not None}
-        self._reached: dict[typed.FunctionDecl, tuple[typed.FunctionDecl, ...]] = {}
-        self._users: dict[str, set[typed.FunctionDecl]] = {}
-
-    def _of(self, function: typed.FunctionDecl) -> Facts:
-        facts = Facts()
-        for decl in function.parameters:
-            self._see(facts, decl.type)
-        self._see(facts, function.type.result)
-        assert function.body is not None
-        for node in walk(function.body):
-            if isinstance(node, typed.VarDecl):
-                self._see(facts, node.type)
-            elif isinstance(node, typed.Expr):
-                self._see(facts, node.matrix if isinstance(node, typed.MatrixLength) else node.type)
-                if isinstance(node, typed.CALLS):
-                    facts.calls.setdefault(node.function)
-                    facts.calls_kernel |= node.function.is_kernel
-                    facts.imports |= node.function.body is None and node.function.symbol is not None
-                elif isinstance(node, typed.BuiltinCall):
-                    row = builtins.find(node.name)
-                    facts.subgroups |= row is not None and row.subgroup
-                elif isinstance(node, (typed.MatrixCoordinates, typed.MatrixPrefetch)):
-                    facts.matrices = facts.names_matrices = True
-                    self._see(facts, node.matrix)
-        return facts
-
-    def _see(self, facts: Facts, t: Type) -> None:
-        if not self._has_matrices:
-            return
-        entry = self._types.get(id(t))
-        if entry is None:
-            scopes = frozenset(inner.scope for inner in named(t) if isinstance(inner, CoopMatrixType))
-            entry = self._types[id(t)] = (t, self._names_matrix(t), scopes)
-        facts.of_sub_groups |= SCOPE_SUBGROUP in entry[2]
-        facts.of_work_groups |= SCOPE_WORKGROUP in entry[2]
-        if entry[1]:
-            facts.names_matrices = True
-            facts.matrices |= contains_matrix(t)
-
-    def facts(self, function: typed.FunctionDecl) -> Facts:
-        return self._facts.get(function) or Facts()
-
-    def reached(self, function: typed.FunctionDecl) -> tuple[typed.FunctionDecl, ...]:
-        """Return `function` and its direct and indirect callees in postorder: callees first, `function` last."""
-        if function not in self._reached:
-            self._reached[function] = tuple(postorder([function], lambda node: self.facts(node).calls))
-        return self._reached[function]
-
-    def uses(self, function: typed.FunctionDecl, what: str) -> bool:
-        """Return whether the function or a direct or indirect callee has the property `what`, a field of `Facts`."""
-        if what not in self._users:
-            direct = (caller for caller, facts in self._facts.items() if getattr(facts, what))
-            self._users[what] = reaching(direct, {caller: facts.calls for caller, facts in self._facts.items()})
-        return function in self._users[what]

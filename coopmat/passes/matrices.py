@@ -13,6 +13,7 @@ from typing import Any
 
 from ..diagnostics import Span
 from ..frontend import builtins, typed
+from ..frontend.calls import CallGraph
 from ..frontend.matrix_terms import matrix_type
 from ..frontend.nodes import children
 from ..frontend.typed import ConvertKind
@@ -33,7 +34,7 @@ from ..matrices.routes import LoweredRoute, Target
 from ..matrices.variants import Layout, MatrixType, Operands
 from ..vectorize import LINEAR, UNIFORM, VARYING, Kind, vectorize
 from . import Library, Report
-from .functions import CallGraph, FunctionRewriter, copied, elements, sequence
+from .functions import FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
 from .storage import Storage, decayed, load, member, names_matrix, strip_generic_cast
 from .sub_groups import SubGroups, substitute
@@ -60,7 +61,7 @@ class Matrices:
     only: str = ""
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        graph = CallGraph(unit, names_matrix)
+        graph = CallGraph(unit)
         groups = SubGroups(unit, graph, self.route, self.size_option)
         lowered = _Unit(unit, graph, groups, self)
         result = lowered.run()

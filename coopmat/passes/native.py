@@ -12,6 +12,7 @@ from typing import Any
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Note, Severity, Span
 from ..frontend import typed
+from ..frontend.calls import CallGraph
 from ..frontend.kernel_info import describe, sub_group_size
 from ..frontend.matrix_terms import COMPONENTS, matrix_type
 from ..frontend.types import (
@@ -42,9 +43,9 @@ from ..matrices.native_library import (
 from ..matrices.variants import Layout, MatrixType
 from ..native_profiles import KHR, NATIVE_PROFILES, NativeProfile
 from . import Library, Report
-from .functions import CallGraph, FunctionRewriter, copied, copies, sequence
+from .functions import FunctionRewriter, copied, copies, sequence
 from .operand_functions import Names, operand_name, with_operands
-from .storage import LIBRARY_SPAN, decayed, load, names_matrix, strip_generic_cast, variable
+from .storage import LIBRARY_SPAN, decayed, load, strip_generic_cast, variable
 
 _LOCAL = Qualifiers(AddressSpace.LOCAL)
 _SMALLEST_SUB_GROUP = 8
@@ -80,7 +81,7 @@ class _Unit:
     def __init__(self, unit: typed.Unit, options: NativeMatrices) -> None:
         self.unit, self.rules, self.library = unit, options.rules, options.library
         self.profile = options.profile
-        self.graph = CallGraph(unit, names_matrix)
+        self.graph = CallGraph(unit)
         # A function that names no matrices is shared with the source unit; the same holds for its callees. Kernels are
         # always copied, because `info` is set on the copy.
         self.functions = {

@@ -7,7 +7,6 @@ qualifiers of the memory that a pointer refers to.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ..diagnostics import Span
@@ -30,6 +29,7 @@ from ..frontend.types import (
     RecordType,
     ScalarType,
     Type,
+    contained,
     held_as,
     with_count,
 )
@@ -149,24 +149,7 @@ def names_matrix(t: Type) -> bool:
 
 def names(t: Type, own: type) -> bool:
     """Return whether `t` is an instance of `own`, or an aggregate, pointer or function type that names an instance."""
-    return any(isinstance(inner, own) for inner in named(t))
-
-
-def named(t: Type) -> Iterator[Type]:
-    """Yield `t` and, recursively, the element, pointee, field, parameter and result types that `t` consists of."""
-    work, visited = [t], set()
-    while work:
-        inner = work.pop()
-        yield inner
-        if isinstance(inner, ArrayType):
-            work.append(inner.element)
-        elif isinstance(inner, PointerType):
-            work.append(inner.pointee)
-        elif isinstance(inner, FunctionType):
-            work += [inner.result, *inner.parameters]
-        elif isinstance(inner, RecordType) and inner not in visited:
-            visited.add(inner)
-            work += [item.type for item in inner.fields or ()]
+    return any(isinstance(inner, own) for inner in contained(t, pointees=True))
 
 
 # --- pointers --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from ..diagnostics import CompileError, Diagnostic, InternalError, Severity
 from ..frontend import typed
+from ..frontend.calls import CallGraph
 from ..frontend.kernel_info import describe, sub_group_size, work_items
 from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.types import PointerType, ScalarType, Type, VectorType, element_type
@@ -17,7 +18,6 @@ from ..matrices import lowering
 from ..matrices.instance import Instance
 from ..matrices.routes import MAX_WORK_ITEMS, LoweredRoute, Target
 from ..matrices.variants import ComponentType
-from .functions import CallGraph
 
 _SIZE = "intel_reqd_sub_group_size"
 

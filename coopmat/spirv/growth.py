@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from coopmat.graphs import postorder
 from coopmat.spirv import llvm_text
 
 # The budgets for the parameters `instructions`, `loops` and `branches` of `limit_inlining`.
@@ -114,21 +115,14 @@ def _with_callees(
 
     Each inlined call adds `cost`. Recursive calls count once. The results are at most `_MOST`.
     """
+
+    def joined(name: str) -> list[tuple[str, int]]:
+        return [(c, n) for c, n in functions[name].calls if c in functions and joins(functions[c])]
+
     sizes: dict[str, int] = {}
-    begun: set[str] = set()
-    work = [(name, False) for name in functions]
-    while work:
-        name, is_ready = work.pop()
-        if name in sizes:
-            continue
-        callees = [(c, n) for c, n in functions[name].calls if c in functions and joins(functions[c])]
-        if is_ready:
-            own = getattr(functions[name], what)
-            sizes[name] = min(own + sum((sizes.get(c, 0) + cost) * n for c, n in callees), _MOST)
-        elif name not in begun:
-            begun.add(name)
-            work.append((name, True))
-            work += [(c, False) for c, _ in callees if c not in sizes]
+    for name in postorder(functions, lambda name: [callee for callee, _ in joined(name)]):
+        own = getattr(functions[name], what)
+        sizes[name] = min(own + sum((sizes.get(c, 0) + cost) * n for c, n in joined(name)), _MOST)
     return sizes
 
 

@@ -22,7 +22,7 @@ FOLLOWED = {"unterminated-literal", "invalid-pragma"}
 TELLING = {"error", "fail", "LiteralError", "Diagnostic", "_error"}
 # The folders of coopmat/ that report errors in OpenCL C.
 FOLDERS = ("frontend", "analysis", "matrix_types", "preambles", "ir/lower")
-# Codes by another name: what recovery.py expects at a place, what target_check.py and memory_check.py find.
+# Codes by another name: what recovery.py expects at a place, what target_check.py finds.
 TABLES = {"expected-expression", "expected-declaration", "expected-identifier"}
 TABLES |= {f"coop-mat-target-{what}" for what in ("type", "mul-add", "stride", "pointer")}
 

@@ -11,9 +11,8 @@ from typing import Any
 
 from ...diagnostics import Diagnostics, Note
 from ...frontend import typed
-from ...frontend.calls import callees
+from ...frontend.calls import CallGraph
 from ...frontend.nodes import walk
-from ...graphs import postorder, reaching
 from .expressions import Expressions, Step, is_operation
 from .state import SUB_GROUP, UNIFORM, WORK_GROUP, Cause, Frame, Group, Revisit, Summary, Value, add, join
 
@@ -25,11 +24,11 @@ def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
     """Warn about each divergent operation and nonuniform operand of a valid unit, if the warning is enabled."""
     if not diagnostics.wants(CODE):
         return
-    functions = in_order(unit)
-    calls = {function: callees(function) for function in functions}
+    graph = CallGraph(unit)
+    functions = graph.in_order()
     for group in (SUB_GROUP, WORK_GROUP):
         operating = (f for f in functions if any(is_operation(node, group) for node in walk(f.body)))
-        with_matrices = reaching(operating, calls)
+        with_matrices = graph.users(operating)
         if with_matrices:
             _check_group(group, functions, with_matrices, diagnostics)
 
@@ -47,11 +46,6 @@ def _check_group(
         for finding in result.findings:
             notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
             diagnostics.warning(CODE, finding.message, finding.span, notes=notes)
-
-
-def in_order(unit: typed.Unit) -> list[typed.FunctionDecl]:
-    """Return the functions with bodies in postorder: callees first; recursion is cut."""
-    return [function for function in postorder(unit.functions, callees) if function.body is not None]
 
 
 class Analysis(Expressions):

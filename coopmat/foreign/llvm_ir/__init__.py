@@ -12,7 +12,7 @@ from .kernels import spellings as spellings
 from .link import link_library as link_library
 from .operations import MENTION as MENTION
 from .places import find_place as find_place, span_of_line as span_of_line
-from .target_check import check as check, check_strides as check_strides
+from .requirements import find_requirements as find_requirements
 from .text import Malformed as Malformed, Module as Module, parse_module as parse_module
 from .write import write
 

@@ -23,7 +23,7 @@ from ...spirv.refusal import Refused as Refused
 from .library import Library as Library
 from .link import link as link
 from .module_lowering import ModuleLowering, Prepared as Prepared, check_memory_model, kernels_of as kernels_of
-from .target_check import check as check, check_strides as check_strides
+from .requirements import find_requirements as find_requirements
 
 
 def read(binary: bytes) -> Module:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ....diagnostics import FixIt, Note, Span
 from ... import syntax
-from ...nodes import walk
-from ...typed import FunctionDecl, IntConst, MatrixCoordinates, MatrixLength
+from ...calls import CallGraph
+from ...typed import IntConst
 from ...types import (
     DOUBLE,
     FLOAT,
@@ -19,7 +19,6 @@ from ...types import (
     MatrixUse,
     ScalarType,
     Type,
-    contained,
 )
 from ..context import Context, EnumConstant
 from ..values import rvalue
@@ -105,30 +104,13 @@ def check_work_groups(c: Context) -> None:
     """Report kernels without a required work-group size that reach matrices of work-group scope."""
     if not c.has_work_group_matrices:
         return
-    places = {f: place for f in c.unit.functions if (place := _of_work_group(f)) is not None}
+    graph = CallGraph(c.unit)
     for kernel in c.unit.kernels:
-        if "reqd_work_group_size" in kernel.attributes:
-            continue
-        reached, work = {kernel}, [kernel]
-        while work:
-            new = [f for f in c.calls.get(work.pop(), {}) if f not in reached]
-            reached.update(new)
-            work += new
-        place = next((places[f] for f in reached if f in places), None)
-        if place is not None:
+        if "reqd_work_group_size" not in kernel.attributes and graph.uses(kernel, "of_work_groups"):
+            place = next(filter(None, (graph.facts(f).of_work_groups for f in graph.reached(kernel))))
             message = f"kernel '{kernel.name}' uses matrices of work-group scope, but requires no work-group size"
             notes = [Note("a matrix of scope work-group is here", place), Note("set reqd_work_group_size")]
             c.error("coop-mat-work-group-size", message, kernel.span, notes=notes)
-
-
-def _of_work_group(f: FunctionDecl) -> Span | None:
-    """Return the place of a matrix of work-group scope in a function, or None."""
-    nodes = walk(*f.parameters, f.body) if f.body is not None else ()
-    for node in nodes:
-        t = node.matrix if isinstance(node, (MatrixLength, MatrixCoordinates)) else getattr(node, "type", None)
-        if t is not None and any(isinstance(p, CoopMatrixType) and p.scope == SCOPE_WORKGROUP for p in contained(t)):
-            return node.span
-    return None
 
 
 def enumerator(c: Context, e: syntax.Expression) -> int | None:
