@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
+from ...matrices.spelling import INEXACT_IN_FLOAT
+from ...matrices.variants import ComponentType
 from ...native_profiles import NativeProfile
 from ...spirv import joint_matrix
 from ...spirv.matrix_calls import ROUNDING_MODE
@@ -22,8 +24,6 @@ _RTE, _RTZ, _RTP = numbers("FPRoundingMode.*", "RTE RTZ RTP")
 # The types that SPIR-V allows to be declared only once, and that may become equal here.
 _UNIQUE = frozenset(numbers("OpType*", "CooperativeMatrixKHR Vector Pointer Function"))
 _EXTENSIONS = [Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in small_floats.EXTENSIONS]
-# Types whose values float represents exactly.
-_EXACT = frozenset({"f16", "f32", "s8", "u8", "s16", "u16"})
 # opcode of a conversion to float -> name of the conversion back
 _BACK = {OP["OpFConvert"]: "FConvert", OP["OpConvertSToF"]: "ConvertFToS", OP["OpConvertUToF"]: "ConvertFToU"}
 
@@ -134,7 +134,7 @@ class _Conversion:
         elif how.source.name == "bf16":
             self.from_bits(how.target.name)
         else:
-            self.to_bits(how.source.name)
+            self.to_bits(how.source)
         return self.out
 
     def from_bits(self, target: str) -> None:
@@ -145,10 +145,10 @@ class _Conversion:
         if not is_float:
             self.emit(self.item.name.removeprefix("Op"), self.item.result_type or 0, value, last=True)
 
-    def to_bits(self, source: str) -> None:
+    def to_bits(self, source: ComponentType) -> None:
         """Convert to bfloat16: add the rounding increment and take the upper half of the bits; a NaN becomes quiet."""
         uint = self.of(self.pool.integer(32))
-        bits = self.float_bits(uint) if source in _EXACT else self.odd_bits(uint)
+        bits = self.odd_bits(uint) if source in INEXACT_IN_FLOAT else self.float_bits(uint)
         rounded = self.emit("IAdd", uint, bits, self.increment(uint, bits))
         quiet = self.emit("BitwiseOr", uint, bits, self.number(0x400000))
         magnitude = self.emit("BitwiseAnd", uint, bits, self.number(0x7FFFFFFF))
