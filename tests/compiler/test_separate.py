@@ -121,6 +121,10 @@ def test_subgroups_of_one_are_those_of_all_objects() -> None:
         ),
         (MATRICES + "void g(C *); kernel void k(global float *p) { C c; g(&c); }", "matrix-between-programs"),
         (
+            MATRICES + "struct S { C *c; }; void g(struct S *); kernel void k(void) { struct S s; g(&s); }",
+            "matrix-between-programs",
+        ),
+        (
             "typedef float M __attribute__((matrix_type(2, 2))); M g(void); kernel void k(global M *p) { p[0] = g(); }",
             "matrix-between-programs",
         ),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...diagnostics import Note, Span
 from ...matrix_types.sema import holds
 from .. import syntax, typed
-from ..types import ArrayType, PointerType, Type, contains_matrix
+from ..types import CoopMatrixType, contained
 from .context import Context
 
 
@@ -72,12 +70,5 @@ def resolve(c: Context) -> None:
 def names_matrices(function: typed.FunctionDecl) -> bool:
     """Return whether a function's signature has matrices: by value, or cooperative ones behind a pointer."""
     types = (function.type.result, *function.type.parameters)
-    return any(holds(t) for t in types) or any(contains_matrix(part) for t in types for part in _pointees(t))
-
-
-def _pointees(t: Type) -> Iterator[Type]:
-    """Yield the type, and the pointees of its pointers and elements of its arrays, at all levels."""
-    while isinstance(t, (PointerType, ArrayType)):
-        yield t
-        t = t.pointee if isinstance(t, PointerType) else t.element
-    yield t
+    parts = (part for t in types for part in contained(t, pointees=True))
+    return any(map(holds, types)) or any(isinstance(part, CoopMatrixType) for part in parts)
