@@ -33,13 +33,13 @@ from coopmat.frontend.types import (
     ScalarType,
     Type,
     VectorType,
+    contained,
     element_type,
     held_as,
     integer_type,
     with_count,
 )
 from coopmat.passes.functions import Rewriter
-from coopmat.passes.storage import named
 
 
 def canonical_dump(unit: typed.Unit) -> str:
@@ -106,7 +106,7 @@ def _rename(node: Any, numbers: dict[Any, str], change: Change) -> None:
     elif isinstance(node, (typed.Label, typed.Goto)):
         numbers.setdefault(name := getattr(node, field := "name" if isinstance(node, typed.Label) else "label"), name)
         setattr(node, field, f"l{list(numbers).index(name)}")
-    for t in named(node.type) if isinstance(node, (typed.Expr, typed.VarDecl)) else ():
+    for t in contained(node.type, pointees=True) if isinstance(node, (typed.Expr, typed.VarDecl)) else ():
         if isinstance(t, RecordType):
             number(t, "r")
 
