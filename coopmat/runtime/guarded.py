@@ -8,7 +8,11 @@ error. The kernel's accesses to memory are then wrong. Only the log of the build
 most of these kernels run in subgroups, and that binary is kept in the cache. A kernel that does not is an error.
 
 A program on which the compiler crashes is built for an older processor, without some instructions of this processor.
-That binary is kept in the cache, too. Only a program that crashes the compiler for each processor is an error.
+That binary is kept in the cache, too. A program that crashes the compiler for both processors is an error.
+
+The older processor must have vector registers of the same size. A driver that loads a binary for another processor
+builds all later programs of this process for that one. Its math library then takes its arguments in other registers:
+half of each vector is lost.
 """
 
 from __future__ import annotations
@@ -36,9 +40,10 @@ from .required_subgroups import Part, required_sizes
 logger = logging.getLogger("coopmat.build")
 
 _ATTEMPTS = 3
-# The variable that selects the processor for Intel's CPU compiler, and the values to try if the compiler crashes.
+# The variable that selects the processor for Intel's CPU compiler.
 _PROCESSOR = "CL_CONFIG_CPU_TARGET_ARCH"
-_OLDER_PROCESSORS = ("skx", "core-avx2")
+# Bits of a vector register -> the oldest processor that has such registers, which is tried if the compiler crashes.
+_OLDER_PROCESSORS = {512: "skx", 256: "core-avx2"}
 _SHOWN_LINES = 12
 
 
@@ -113,7 +118,7 @@ def first_build(
         nonlocal binary
         server = _servers.setdefault(library, _Server(library))
         (binary, _, scalar, remaining), crash = server.build(request)
-        older = _for_older_processor(library, request) if crash else None
+        older = _for_older_processor(device, library, request) if crash else None
         if older is not None:
             logger.warning("%s: built for the older processor %s, since %s", device.label, older[0], crash)
             (binary, _, scalar, remaining), crash = older[1], ""
@@ -136,19 +141,21 @@ def first_build(
     return Binary(kept or binary, bool(kept))
 
 
-def _for_older_processor(library: str, request: build_server.Request) -> tuple[str, build_server.Answer] | None:
+def _for_older_processor(
+    device: DeviceInfo, library: str, request: build_server.Request
+) -> tuple[str, build_server.Answer] | None:
     """Return the older processor for which the compiler builds a program, and the answer; None if there is none."""
-    for older in () if _PROCESSOR in os.environ else _OLDER_PROCESSORS:
-        server = _Server(library, older)
-        try:
-            answer, crash = server.build(request)
-        except (_NotBuilt, Ended):
-            continue
-        finally:
-            server.stop()
-        if answer[0] and not crash:
-            return older, answer
-    return None
+    older = _OLDER_PROCESSORS.get(device.vector_bits)
+    if older is None or _PROCESSOR in os.environ:
+        return None
+    server = _Server(library, older)
+    try:
+        answer, crash = server.build(request)
+    except (_NotBuilt, Ended):
+        return None
+    finally:
+        server.stop()
+    return (older, answer) if answer[0] and not crash else None
 
 
 def start(library: str) -> None:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -78,8 +79,11 @@ def device(version: str = "1.0") -> DeviceInfo:
     return found
 
 
-def build(words: str, version: str = "1.0", constants: tuple[tuple[int, bytes], ...] = ()) -> bytes | None:
-    built = guarded.first_build(device(version), str(driver()), [("spirv", module(words), "")], constants=constants)
+def build(
+    words: str, version: str = "1.0", constants: tuple[tuple[int, bytes], ...] = (), vector_bits: int = 512
+) -> bytes | None:
+    built_for = replace(device(version), vector_bits=vector_bits)
+    built = guarded.first_build(built_for, str(driver()), [("spirv", module(words), "")], constants=constants)
     return None if built is None else built.data
 
 
@@ -146,19 +150,32 @@ def test_a_crash_of_another_version_or_environment_is_tried_anew(
     assert build("one") and pid() != first
 
 
-@pytest.mark.parametrize("processor", guarded._OLDER_PROCESSORS)
+@pytest.mark.parametrize(("vector_bits", "processor"), [(512, "skx"), (256, "core-avx2")])
 def test_a_crash_for_this_processor_is_built_for_an_older_one(
-    fresh: Callable[[], None], settings: Callable[..., None], caplog: pytest.LogCaptureFixture, processor: str
+    fresh: Callable[[], None],
+    settings: Callable[..., None],
+    caplog: pytest.LogCaptureFixture,
+    vector_bits: int,
+    processor: str,
 ) -> None:
     """The binary is kept; nothing is tried if the user asks for a processor."""
     program = f"stub_dies_11 stub_builds_for_{processor}"
-    binary = build(program)
+    binary = build(program, vector_bits=vector_bits)
     assert binary and f"for the older processor {processor}" in caplog.text
     fresh()
-    assert build(program) == binary and not guarded._servers
+    assert build(program, vector_bits=vector_bits) == binary and not guarded._servers
     settings(CL_CONFIG_CPU_TARGET_ARCH="znver4")
     with pytest.raises(guarded.Crash):
         build(program)
+
+
+@pytest.mark.parametrize(("vector_bits", "processor"), [(512, "core-avx2"), (256, "skx"), (128, "core-avx2")])
+def test_no_binary_is_built_for_a_processor_with_other_vectors(
+    fresh: Callable[[], None], vector_bits: int, processor: str
+) -> None:
+    """Loaded, it made all later programs of the process wrong."""
+    with pytest.raises(guarded.Crash):
+        build(f"stub_dies_11 stub_builds_for_{processor}", vector_bits=vector_bits)
 
 
 def test_who_is_killed_is_tried_again(fresh: Callable[[], None]) -> None:
@@ -280,7 +297,7 @@ def test_random_builds_while_processes_are_killed(
     outcome is its own. A signal that looks like a crash is sent where no program has a crash."""
     rng = random.Random(seed)
     # Processes for other processors would let several builds end during one build, and so be killed more often.
-    monkeypatch.setattr(guarded, "_OLDER_PROCESSORS", ())
+    monkeypatch.setattr(guarded, "_OLDER_PROCESSORS", {})
     settings(STUB_BUILD_MS=str(rng.choice((0, 3, 30))), **{NO_CACHE: rng.choice("01")})
     number_of_signal, outcomes = ((signal.SIGSEGV, 2), (signal.SIGKILL, len(EXPECTED)))[seed % 2]
     programs = [rng.choice(list(EXPECTED)[:outcomes]) for _ in range(24)]
