@@ -16,16 +16,19 @@ PARAMETERS = "floate4m3_t e, floate5m2_t g, global floate4m3_t *p, float x, half
 @pytest.mark.parametrize(
     ("text", "result"),
     [
-        *(("(floate4m3_t)x", "floate4m3_t"), ("(float)e", "float"), ("(floate5m2_t)e", "floate5m2_t")),
-        *(("(bfloat16)g", "bfloat16"), ("(half)e", "half"), ("*p", "floate4m3_t"), ("n ? e : *p", "floate4m3_t")),
-        *(("as_uchar(e)", "uchar"), ("as_floate4m3_t(u)", "floate4m3_t"), ("as_floate5m2_t(e)", "floate5m2_t")),
-        *(("p[n] = *p", "floate4m3_t"), ("n = sizeof(e)", "int"), ("convert_floate4m3_t(x)", "floate4m3_t")),
-        *(("convert_floate4m3_t_sat_rtz(h)", "floate4m3_t"), ("convert_floate5m2_t_sat(e)", "floate5m2_t")),
-        *(("convert_float(g)", "float"), ("convert_bfloat16(e)", "bfloat16"), ("convert_half_rtn(g)", "half")),
+        *(("e = (floate4m3_t)x", "floate4m3_t"), ("x = (float)e", "float"), ("g = (floate5m2_t)e", "floate5m2_t")),
+        *(("b = (bfloat16)g", "bfloat16"), ("h = (half)e", "half"), ("p[n] = *p", "floate4m3_t")),
+        *(("u = as_uchar(e)", "uchar"), ("e = as_floate4m3_t(u)", "floate4m3_t"), ("n = sizeof(e)", "ulong")),
+        *(("g = as_floate5m2_t(e)", "floate5m2_t"), ("e = n ? e : *p", "floate4m3_t")),
+        *(("e = convert_floate4m3_t(x)", "floate4m3_t"), ("e = convert_floate4m3_t_sat_rtz(h)", "floate4m3_t")),
+        *(("g = convert_floate5m2_t_sat(e)", "floate5m2_t"), ("x = convert_float(g)", "float")),
+        *(("b = convert_bfloat16(e)", "bfloat16"), ("h = convert_half_rtn(g)", "half")),
     ],
 )
-def test_types_of_expressions(text: str, result: str) -> None:
-    assert type_of(text, PARAMETERS) == result
+def test_types_of_values_and_assignments(text: str, result: str) -> None:
+    target, _, value = text.partition(" = ")
+    assert type_of(value, PARAMETERS) == result
+    assert type_of(text, PARAMETERS) == type_of(target, PARAMETERS)
 
 
 def codes(source: str, *options: str) -> list[str]:

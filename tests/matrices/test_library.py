@@ -33,8 +33,8 @@ BF16, F64 = COMPONENT_TYPES["bf16"], COMPONENT_TYPES["f64"]
 TYPES = [row for row in COMPONENT_TYPES.values() if not row.is_bits]
 INTEGERS = [t for t in TYPES if t.is_integer]
 FLOATS = [t for t in TYPES if not t.is_integer]
-# The table of cases (`matrix_table`) has the other sizes, and scratch, which Oclgrind runs too (`test_oclgrind`).
-# With --all also lanes, for which the table of cases (test_table.py) has each operation by default.
+# The table of cases (`matrix_table`) has the other sizes, scratch, which Oclgrind runs too (`test_oclgrind`), and each
+# operation with lanes, which run here with --all only.
 TARGETS = [("one", 1), pytest.param(("lanes", 16), marks=pytest.mark.slow)]
 
 
