@@ -7,12 +7,9 @@ Such a compiler may also execute a kernel's work-items one by one although the k
 error. The kernel's accesses to memory are then wrong. Only the log of the build reveals this. Without optimizations,
 most of these kernels run in subgroups, and that binary is kept in the cache. A kernel that does not is an error.
 
-A program on which the compiler crashes is built for an older processor, without some instructions of this processor.
-That binary is kept in the cache, too. A program that crashes the compiler for both processors is an error.
-
-The older processor must have vector registers of the same size. A driver that loads a binary for another processor
-builds all later programs of this process for that one. Its math library then takes its arguments in other registers:
-half of each vector is lost.
+A program on which the compiler crashes is built without one of its optimizations. That binary is kept in the cache,
+too. A program that crashes the compiler both times is an error. The processor stays the same: a driver that loads a
+binary for another processor builds all later programs of this process for that one, and calls its math library wrongly.
 """
 
 from __future__ import annotations
@@ -40,10 +37,11 @@ from .required_subgroups import Part, required_sizes
 logger = logging.getLogger("coopmat.build")
 
 _ATTEMPTS = 3
-# The variable that selects the processor for Intel's CPU compiler.
-_PROCESSOR = "CL_CONFIG_CPU_TARGET_ARCH"
-# Bits of a vector register -> the oldest processor that has such registers, which is tried if the compiler crashes.
-_OLDER_PROCESSORS = {512: "skx", 256: "core-avx2"}
+# The variable with the options of LLVM for Intel's CPU compiler.
+_LLVM_OPTIONS = "CL_CONFIG_LLVM_OPTIONS"
+# The option that leaves out an optimization, without which the compiler survives all known programs with an error in
+# its code generation ("Cannot emit physreg copy instruction"; docs/backend.md).
+_WITHOUT = "-opt-disable=jump-threading"
 _SHOWN_LINES = 12
 
 
@@ -64,7 +62,7 @@ class Binary:
 
     data: the binary; empty if the device refuses the program, or built it before.
     is_plain: whether only this binary is right, since it was built without optimizations (kernels of another build
-        would not run in subgroups) or for an older processor (another build would crash).
+        would not run in subgroups) or without one of them (another build would crash).
     """
 
     data: bytes = b""
@@ -118,13 +116,13 @@ def first_build(
         nonlocal binary
         server = _servers.setdefault(library, _Server(library))
         (binary, _, scalar, remaining), crash = server.build(request)
-        older = _for_older_processor(device, library, request) if crash else None
-        if older is not None:
-            logger.warning("%s: built for the older processor %s, since %s", device.label, older[0], crash)
-            (binary, _, scalar, remaining), crash = older[1], ""
+        second = _without_an_optimization(library, request) if crash else None
+        if second is not None:
+            logger.warning("%s: built with %s, since %s", device.label, _WITHOUT, crash)
+            (binary, _, scalar, remaining), crash = second, ""
         if scalar and not remaining:
             logger.warning("%s: %s built without optimizations, to run in subgroups", device.label, ", ".join(scalar))
-        is_kept = (older or scalar) and not remaining and not crash
+        is_kept = (second or scalar) and not remaining and not crash
         return Entry(binary if is_kept else b"", {"crash": crash, "scalar": ", ".join(remaining)})
 
     if key not in _known:
@@ -141,21 +139,19 @@ def first_build(
     return Binary(kept or binary, bool(kept))
 
 
-def _for_older_processor(
-    device: DeviceInfo, library: str, request: build_server.Request
-) -> tuple[str, build_server.Answer] | None:
-    """Return the older processor for which the compiler builds a program, and the answer; None if there is none."""
-    older = _OLDER_PROCESSORS.get(device.vector_bits)
-    if older is None or _PROCESSOR in os.environ:
+def _without_an_optimization(library: str, request: build_server.Request) -> build_server.Answer | None:
+    """Return the answer of a process whose compiler leaves out an optimization; None if it does not build either."""
+    options = os.environ.get(_LLVM_OPTIONS, "")
+    if "-opt-disable" in options:  # LLVM takes such an option once
         return None
-    server = _Server(library, older)
+    server = _Server(library, f"{options} {_WITHOUT}".strip())
     try:
         answer, crash = server.build(request)
     except (_NotBuilt, Ended):
         return None
     finally:
         server.stop()
-    return (older, answer) if answer[0] and not crash else None
+    return answer if answer[0] and not crash else None
 
 
 def start(library: str) -> None:
@@ -166,7 +162,8 @@ def start(library: str) -> None:
 
 def _key(request: build_server.Request) -> str:
     """Return the cache key of a request."""
-    parts: dict[str, object] = {"kind": "compiler crash", "processor": processor(), "environment": driver_environment()}
+    parts: dict[str, object] = {"kind": "compiler crash", "then": _WITHOUT, "processor": processor()}
+    parts["environment"] = driver_environment()
     return key_of({**parts, "request": marshal.dumps(request, 2)})
 
 
@@ -184,9 +181,9 @@ class _Server(ChildProcess):
     Requests of several threads wait for each other, as they would in the driver.
     """
 
-    def __init__(self, library: str, processor: str = "") -> None:
+    def __init__(self, library: str, llvm_options: str = "") -> None:
         super().__init__()
-        self._library, self._processor = library, processor
+        self._library, self._llvm_options = library, llvm_options
         self._environment: list[str] = []
 
     def _command(self) -> list[str]:
@@ -195,7 +192,7 @@ class _Server(ChildProcess):
         return [sys.executable, "-I", "-S", build_server.__file__, self._library]
 
     def _environment_of_child(self) -> dict[str, str] | None:
-        return {**os.environ, _PROCESSOR: self._processor} if self._processor else None
+        return {**os.environ, _LLVM_OPTIONS: self._llvm_options} if self._llvm_options else None
 
     def _ensure(self) -> subprocess.Popen[bytes]:
         """Return the process, which is started again if the environment of drivers changed. Raises _NotBuilt."""

@@ -4,7 +4,7 @@
  * kind and a number in the order of their making, code as its size and the FNV-1a hash of its bytes. A call with an
  * object that is no more is a line `error ...`. The process that builds for the layer records nothing. Builds succeed
  * unless the code has the word `stub_fails` in it; `stub_dies_11` ends the process by signal 11, `stub_dies_0` by exit;
- * with `stub_builds_for_P`, not if the variable of Intel's CPU compiler asks for the processor P.
+ * with `stub_survives`, not if the variable with LLVM's options for Intel's CPU compiler leaves out an optimization.
  *
  * The environment tells what the devices are:
  *   STUB_DEVICES     how many there are (1)
@@ -952,9 +952,9 @@ static void finish(void(CL_CALLBACK *function)(cl_program, void *), object *p, v
 static void die(const unsigned char *code, size_t size)
 {
     const char *word = memmem(code, size, "stub_dies_", 10);
-    const char *processor = memmem(code, size, "stub_builds_for_", 16), *asked = getenv("CL_CONFIG_CPU_TARGET_ARCH");
+    const char *options = getenv("CL_CONFIG_LLVM_OPTIONS");
     int number = word ? atoi(word + 10) : -1;
-    if (processor && asked && !strncmp(processor + 16, asked, strlen(asked)))
+    if (memmem(code, size, "stub_survives", 13) && options && strstr(options, "-opt-disable="))
         return;
     if (number > 0)
         raise(number);

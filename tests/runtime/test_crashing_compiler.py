@@ -143,6 +143,16 @@ def test_a_run_survives_a_crash(device: DeviceInfo, tmp_path: Path, fresh: Calla
         fresh()
 
 
+@pytest.mark.parametrize("name", ["spirv_composite", "spirv_func"])
+def test_a_crash_in_code_generation_is_avoided(device: DeviceInfo, name: str) -> None:
+    """Intel's compiler crashes on these variants for processors with AVX-512, unless it leaves out an optimization."""
+    if not may_crash(device):
+        pytest.skip("the device's compiler is not known to crash")
+    variant = ["--variant", "5x7.B.s16.sg16", "--route", "dpas:emulated@pvc", "--device", device.index]
+    done = subprocess.run([sys.executable, "-m", "coopmat", "cts", name, *variant], capture_output=True, check=False)
+    assert done.returncode == 0 and b"1 passed" in done.stdout, done.stdout.decode()
+
+
 def test_a_program_runs_from_the_binary(device: DeviceInfo, tmp_path: Path, fresh: Callable[[], None]) -> None:
     """The device gives the same binary, in a sub-device's context, too; after that, the program is built here."""
     if not may_crash(device):
