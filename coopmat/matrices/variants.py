@@ -99,6 +99,15 @@ class ComponentType:
         """The bias of a floating-point type's exponent."""
         return (1 << (self.exponent - 1)) - 1
 
+    def converts_by_float(self, other: ComponentType) -> bool:
+        """Return whether a conversion takes two instructions, with float between them, which represents both exactly.
+
+        SPIR-V converts neither between different floats of the same width nor between 8-bit floats and integers.
+        """
+        if self.kind is other.kind:
+            return self.kind is Kind.FLOAT and self is not other and self.bits == other.bits
+        return any(component.kind is Kind.FLOAT and component.bits == 8 for component in (self, other))
+
     @property
     def epsilon(self) -> float:
         """The distance from 1 to the next larger number of a floating-point type."""

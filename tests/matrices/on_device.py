@@ -73,7 +73,7 @@ def run(
     if device_size is not None:
         pragma += _SMALLER_SUBGROUPS.replace("SIZE", str(sub_group_size))
     text = pragma + text + "\n".join(kernels)
-    options = ["-cl-std=CL3.0", *([] if route.has_sub_groups_of_device else device_options(device, text))]
+    options = ["-cl-std=CL3.0", *device_options(device, text, [route.name])]
     with warnings.catch_warnings():
         # The device's compiler tells how it vectorised each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)

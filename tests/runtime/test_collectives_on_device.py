@@ -103,7 +103,7 @@ def test_subgroup_functions(device: DeviceInfo, t: str, size: int) -> None:
             assert not wrong, "\n".join([f"{t} {size}" + own * ", the device's own compiler", *wrong.values()])
     if size == SIZES[list(NUMPY).index(t) % len(SIZES)]:
         whole = kernel("k0", t, every, "true", "")
-        options = device_options(device, whole)
+        options = device_options(device, whole, ["scratch"])
         (found,) = results(device, scratch(whole, size).spirv, t, [("k0", every)], inputs, options)
         wrong = wrong_lanes(every, "true", size, inputs, found)
         assert not wrong, "\n".join([f"{t} {size}, through local memory", *wrong.values()])

@@ -105,8 +105,7 @@ class Launch:
 
 def compare(device: DeviceInfo, source: str, launches: Sequence[Launch], routes: Sequence[str] = ("native",)) -> None:
     """Fail if any buffer differs; the message has the route, the kernel, the buffer, and the differing elements."""
-    has_sub_groups = "sub_group" in source or "lanes" in routes
-    options = [] if has_sub_groups else device_options(device, source)
+    options = device_options(device, source, routes)
     theirs = execute(device, PROLOGUE + source, launches, options)
     wrong = []
     for route in routes:

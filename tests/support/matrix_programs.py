@@ -90,7 +90,7 @@ def run(device: DeviceInfo, target: Target, cases: Sequence[Case]) -> None:
     module = coopmat.compile(program_text(cases), target.options, name="cases.cl")
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
-    options = device_options(device, program_text(cases)) if target.route in ("one", "scratch") else []
+    options = device_options(device, program_text(cases), [target.route])
     with warnings.catch_warnings():
         # Ignore the device compiler's log on the vectorization of each kernel.
         warnings.simplefilter("ignore", cl.CompilerWarning)

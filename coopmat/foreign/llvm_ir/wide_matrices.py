@@ -12,7 +12,7 @@ from ...matrices.variants import COMPONENT_TYPES, MatrixType
 from .operations import matrix_of, read_name, tag, type_text
 from .text import Argument, Call, Function, Instruction, Module, Names, parse_call, quoted
 
-_BFLOAT16, _HALF, _FLOAT = (COMPONENT_TYPES[name] for name in ("bf16", "f16", "f32"))
+_BFLOAT16, _FLOAT = COMPONENT_TYPES["bf16"], COMPONENT_TYPES["f32"]
 
 
 def widen(module: Module) -> None:
@@ -55,8 +55,7 @@ class _Widening:
             wide_result = self.call(mangle_instruction(row.instruction, tag(wide)), wide, [wide] * len(values), values)
             self.converted(wide, result, wide_result, item.result)
             return True
-        if row.kind == "convert" and {first.component, result.component} == {_BFLOAT16, _HALF}:
-            # bfloat and half have the same width; float represents the values of both exactly.
+        if row.kind == "convert" and first.component.converts_by_float(result.component):
             self.converted(wide, result, self.converted(first, wide, call.arguments[0].value), item.result)
             return True
         return False

@@ -254,7 +254,7 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
         source = replace(source, rows=target.rows, columns=target.columns, use=use)
     elif accumulator not in (source.use, target.use) and source.use is not target.use:
         value, source = _with_use(ctx, source, accumulator, value), replace(source, use=accumulator)
-    if source.component != target.component and _by_float(source.component, target.component):
+    if COMPONENTS[source.component.name].converts_by_float(COMPONENTS[target.component.name]):
         wide = replace(source, component=FLOAT)
         name = _CONVERT[_class(source.component)][0]
         value, source = ctx.call(mangle_instruction(name, tag(source), tag(wide)), ctx.types.of(wide), [value]), wide
@@ -293,16 +293,6 @@ def _convert_components(
         return ctx.call(mangle_instruction(instruction, tags), typ, [value])
     call = MatrixCall("convert", instruction=instruction, mode=mode, change=change, tags=tags)
     return ctx.call(call.write(), typ, [value])
-
-
-def _by_float(source: ScalarType, target: ScalarType) -> bool:
-    """Return whether a conversion takes two steps, with matrices of float between them.
-
-    Small floats of the same width, and integers in the range of a float8, convert to float exactly.
-    """
-    if source.is_float and target.is_float:
-        return source.bits == target.bits
-    return any(_spelled(t) is not None for t in (source, target))
 
 
 def _coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:

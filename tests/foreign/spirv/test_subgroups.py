@@ -38,7 +38,7 @@ def test_functions_of_values(device: DeviceInfo, route: str, t: str, first: int,
         samples(t, (ITEMS // size, size)).reshape(-1),
         (np.random.default_rng(size).integers(0, 3, ITEMS) * 7).astype(np.int32),
     )
-    options = device_options(device, module.spirv_text) if route in ("one", "scratch") else []
+    options = device_options(device, module.spirv_text, [route])
     (found,) = results(device, module.spirv, t, [("k0", cases)], inputs, options)
     wrong = wrong_lanes(cases, "true", size, inputs, found)
     assert not wrong, "\n".join(wrong.values())
