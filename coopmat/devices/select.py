@@ -41,9 +41,9 @@ def resource_names(devices: Sequence[DeviceInfo]) -> list[str]:
 def select(choice: str | None = None, devices: Iterable[DeviceInfo] | None = None) -> DeviceInfo:
     """Return the one device that `choice` names.
 
-    `choice` is a part of the name of a platform or device, "platform:device" numbers, or the name of the device on a
-    cluster, such as "device:intel". By default, it is PYOPENCL_CTX. Without both, return the device with the lowest
-    `Route.rank` that can build an empty kernel (`health`). A named device is not checked.
+    `choice` is a part of the name of a platform, else of a device, "platform:device" numbers, or the name of the device
+    on a cluster, such as "device:intel". By default, it is PYOPENCL_CTX. Without both, return the device with the
+    lowest `Route.rank` that can build an empty kernel (`health`). A named device is not checked.
 
     `devices` defaults to all devices that OpenCL shows. Raises CompileError, which lists the devices, if no device or
     several devices match.
@@ -108,10 +108,12 @@ def _fitting(choice: str, candidates: list[DeviceInfo]) -> list[DeviceInfo]:
     if re.fullmatch(r"\d+(:\d+)?", choice):
         return [device for device in candidates if choice in (device.index, device.index.split(":")[0])]
     text = choice.casefold()
-    exact = [device for device in candidates if text in (device.name.casefold(), device.platform.casefold())]
-    part = [d for d in candidates if text in d.name.casefold() or text in d.platform.casefold()]
-    # The common name of a platform may occur only in the version: "PoCL" for "Portable Computing Language".
-    return exact or part or [d for d in candidates if text in d.version.casefold()]
+    found = [device for device in candidates if text in (device.name.casefold(), device.platform.casefold())]
+    # "intel" names Intel's platform, although the names of other platforms' devices may contain Intel's processor. The
+    # common name of a platform may occur only in the version: "PoCL" for "Portable Computing Language".
+    for field in ("platform", "name", "version"):
+        found = found or [device for device in candidates if text in getattr(device, field).casefold()]
+    return found
 
 
 def _failure(

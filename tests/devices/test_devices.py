@@ -110,6 +110,13 @@ def test_a_platform_is_found_by_its_versions_name():
     assert select("pocl", [CPU, pocl]) == pocl
 
 
+def test_a_platform_comes_before_a_device_of_that_name():
+    intel = replace(CPU, platform="Intel(R) OpenCL")
+    pocl = replace(SOURCE_ONLY, platform="Portable Computing Language", name="pthread-Intel(R) Xeon(R)")
+    assert select("intel", [pocl, intel]) == intel
+    assert select("xeon", [pocl, intel]) == pocl
+
+
 def test_a_simulator_is_the_last_choice(monkeypatch):
     monkeypatch.delenv("PYOPENCL_CTX", raising=False)
     simulator = replace(SOURCE_ONLY, platform="Oclgrind")
