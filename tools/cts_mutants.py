@@ -41,7 +41,7 @@ class Mutant:
 
 _FILES = ("general", "lanes", "subgroup_of_one", "scratch", "x86")
 _GENERAL, _LANES, _ONE, _SCRATCH, _X86 = (f"matrices/library/{name}.cl" for name in _FILES)
-_HOLDINGS, _PRODUCTS = "matrices/holdings.py", "matrices/products.py"
+_LAYOUTS, _PRODUCTS = "matrices/lane_layouts.py", "matrices/products.py"
 _INSTANCES, _MULTIPLY_ADD = "matrices/instances.py", "matrices/multiply_add.py"
 _SPELLING = "matrices/spelling.py"
 
@@ -85,7 +85,7 @@ MUTANTS = (
     Mutant(
         "padding-written",
         "lanes",
-        _HOLDINGS,
+        _LAYOUTS,
         '"1" if self.is_full else',
         '"1" if self else',
     ),
@@ -213,13 +213,13 @@ MUTANTS = (
     Mutant(
         "tiles-turned",
         "mma:emulated",
-        _HOLDINGS,
+        _LAYOUTS,
         "return number % down * tile.rows + row,",
         "return (number + 1) % down * tile.rows + row,",
     ),
     Mutant("next-row-of-mixed", "mma:emulated", _GENERAL, "x[CM_ROW(lane, s)]", "x[(CM_ROW(lane, s) + 1) % CM_M]"),
     Mutant("other-sign", "mma:emulated", _PRODUCTS, 'types = "s8" if a_signed', 'types = "s8" if b_signed'),
-    Mutant("packs-turned", "x86:emulated", _HOLDINGS, "column * self.pack + row % self.pack", "column * self.pack"),
+    Mutant("packs-turned", "x86:emulated", _LAYOUTS, "column * self.pack + row % self.pack", "column * self.pack"),
     Mutant(
         "dot-product-of-three",
         "x86:emulated",

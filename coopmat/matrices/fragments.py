@@ -6,8 +6,8 @@ written independently, for the emulated instructions. A mistake in one of the tw
 
 from __future__ import annotations
 
-from .holdings import Digit, Tile
 from .instructions import INSTRUCTIONS, Instruction
+from .lane_layouts import Digit, Tile
 from .products import BYTES, WORDS, FragmentProduct
 from .variants import COMPONENT_TYPES
 

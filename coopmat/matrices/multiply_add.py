@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from . import instances, spelling
-from .holdings import Number, Term
 from .instance import FromTemplate, Instance, Parameter, Signature, Written
 from .instructions import Instruction
+from .lane_layouts import Number, Term
 from .products import COPY_BYTES, FragmentProduct, Product
 from .routes import Target, storage_alignment
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use
@@ -82,7 +82,7 @@ class MultiplyAdd(FromTemplate):
 
     def definitions(self, target: Target) -> dict[str, str]:
         m, n, k = self.c.rows, self.c.columns, self.a.columns
-        w, own = self._width(target), target.holding(self.c).slots // m
+        w, own = self._width(target), target.lane_layout(self.c).slots // m
         steps = m * own // w
         product = self._product(target)
         if widened := self._widened(target):
@@ -104,7 +104,7 @@ class MultiplyAdd(FromTemplate):
             return out | self._along_k(target)
         if out["OP"] == "MUL_ADD_MIXED":
             out |= self._places(target)
-        elif target.holding(self.b).has_vectors:
+        elif target.lane_layout(self.b).has_vectors:
             out["B_ROW(k, j)"] = self._row_of_b(target, w)
         if target.route.has_one_work_item:
             out |= self._register_blocks(target, product.k if product else 1)
@@ -254,9 +254,9 @@ class MultiplyAdd(FromTemplate):
 
     def _places(self, target: Target) -> dict[str, str]:
         """Return the macros for the lane layout of each matrix, and for the exchange of A's and B's components."""
-        out = target.holding(self.c).macros() | {"ROWS": str(self.c.rows), "COLUMNS": str(self.c.columns)}
+        out = target.lane_layout(self.c).macros() | {"ROWS": str(self.c.rows), "COLUMNS": str(self.c.columns)}
         for name, matrix in (("A", self.a), ("B", self.b)):
-            macros = target.holding(matrix).macros() | instances.shuffle_macros(target, matrix.component)
+            macros = target.lane_layout(matrix).macros() | instances.shuffle_macros(target, matrix.component)
             words = ("HOLDER(r, c)", "SLOT(r, c)", "W_OF(x)", "T_OF(x)")
             out |= {f"{name}_{word}": macros[word] for word in words}
         return out
@@ -267,11 +267,11 @@ class MultiplyAdd(FromTemplate):
 
     def _row_of_b(self, target: Target, w: int) -> str:
         """Return an expression for `w` components of row k of B, from column j * w on."""
-        holding = target.holding(self.b)
-        if holding.name != "INTERLEAVED":
+        lane_layout = target.lane_layout(self.b)
+        if lane_layout.name != "INTERLEAVED":
             return "CM_VECTOR(const CM_B_V, b, (k) * CM_N + (j) * CM_WIDTH)"
         j: Number = Term("(j)")
-        slots = (holding.holder(Term("(k)"), j * w + i)[1] for i in range(w))
+        slots = (lane_layout.holder(Term("(k)"), j * w + i)[1] for i in range(w))
         return f"(CM_B_V)({', '.join(f'b[{slot}]' for slot in slots)})"
 
     def scratch_bytes(self, target: Target) -> int:

@@ -27,8 +27,8 @@ from ..frontend.types import (
     VectorType,
 )
 from ..matrices import half_bits, lowering
-from ..matrices.holdings import Whole
 from ..matrices.instance import Instance
+from ..matrices.lane_layouts import Whole
 from ..matrices.maps import BLOCKS
 from ..matrices.routes import LoweredRoute, Target
 from ..matrices.variants import Layout, MatrixType, Operands
@@ -227,7 +227,7 @@ class _Function(FunctionRewriter):
         """
         target = self._target(lowering.Fill(matrix))
         width = width or target.width(matrix)
-        if type(target.holding(matrix)) is not Whole or width == 1 or matrix.component.is_bits:
+        if type(target.lane_layout(matrix)) is not Whole or width == 1 or matrix.component.is_bits:
             return None
         if self.unit.half_bits and matrix.component.name == "f16":
             return None

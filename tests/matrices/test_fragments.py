@@ -153,8 +153,10 @@ def row_mask(row):
 def test_lowering_of_accumulators_that_lie_alike_moves_nothing():
     mma = LOWERED_ROUTES["mma"]
     sixteen, eight = ((MatrixType(COMPONENT_TYPES[name], 32, 16, Use.ACCUMULATOR)) for name in ("f32", "s32"))
-    assert mma.holding(sixteen, 32).lies_as(mma.holding(eight, 32))
-    assert not mma.holding(sixteen, 32).lies_as(mma.holding(replace(sixteen, component=COMPONENT_TYPES["s64"]), 32))
+    assert mma.lane_layout(sixteen, 32).lies_as(mma.lane_layout(eight, 32))
+    assert not mma.lane_layout(sixteen, 32).lies_as(
+        mma.lane_layout(replace(sixteen, component=COMPONENT_TYPES["s64"]), 32)
+    )
 
 
 # The last repeats the first, with a build of 10 s.

@@ -87,7 +87,7 @@ def test_each_choice_of_signs_has_its_instruction() -> None:
         for variant in row.variants():
             a, b, c, _ = variant.matrix_types()
             mask = Operands(row.signs)
-            assert x86.product(a, b, c, mask, 1) is row and x86.holding(b, 1).pack == row.pack
+            assert x86.product(a, b, c, mask, 1) is row and x86.lane_layout(b, 1).pack == row.pack
             if a.component.is_integer:
                 assert row.name == SIGNS[a.component.name, b.component.name]
                 assert x86.product(a, b, c, mask | Operands.SATURATING, 1).name == "vpdpbusd"

@@ -297,6 +297,6 @@ def test_only_whole_multiples_go_by_the_instructions():
             # Of those of tiles (test_tiles.py) vectors take the rest.
             continue
         a, b, c, _ = product_.variants(3, 2, 3)[0].matrix_types()
-        assert x86.product(a, b, c, Operands.NONE, 1) is product_ and x86.holding(b, 1).pack == product_.pack
+        assert x86.product(a, b, c, Operands.NONE, 1) is product_ and x86.lane_layout(b, 1).pack == product_.pack
         a, b = replace(a, columns=a.columns - 1), replace(b, rows=b.rows - 1)
-        assert x86.product(a, b, c, Operands.NONE, 1) is None and x86.holding(b, 1).name == "WHOLE"
+        assert x86.product(a, b, c, Operands.NONE, 1) is None and x86.lane_layout(b, 1).name == "WHOLE"

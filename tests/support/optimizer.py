@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-
 from collections.abc import Sequence
 
 from coopmat.devices import DeviceInfo

@@ -17,7 +17,7 @@ from ...matrices.variants import ComponentType
 from ...spirv.module import ENUM, OP, Instruction, id_positions, numbers
 from ...spirv.pool import FUNCTION, Pool
 from ...spirv.refusal import Refused, unsupported
-from .types import Types, holding
+from .types import Types, matrix_route
 
 if TYPE_CHECKING:
     from .small_floats import Replaced
@@ -354,7 +354,7 @@ class FunctionLowering:
     def width(self, kind: int) -> int:
         """Return the number of components of the vectors that hold a matrix type's rows; 1 if there are no vectors."""
         matrix = self.types.matrices[kind]
-        return holding(self.route, matrix).width(matrix)
+        return matrix_route(self.route, matrix).width(matrix)
 
 
 Change = Callable[[FunctionLowering, Instruction], bool]

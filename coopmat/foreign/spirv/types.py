@@ -168,7 +168,7 @@ class Types:
     def storage(self, route: LoweredRoute, sub_group_size: int, work_items: int) -> Iterator[Instruction]:
         """Yield the array types that replace matrix types; those of work-group scope are spread over `work_items`."""
         for kind, matrix in self.matrices.items():
-            element, holder = self.elements(kind), holding(route, matrix)
+            element, holder = self.elements(kind), matrix_route(route, matrix)
             width = holder.width(matrix)
             if width > 1:
                 element = self.pool.intern("OpTypeVector", element, width)
@@ -181,6 +181,6 @@ class Types:
         return self.definitions[kind].operands[0]
 
 
-def holding(route: LoweredRoute, matrix: MatrixType) -> LoweredRoute:
+def matrix_route(route: LoweredRoute, matrix: MatrixType) -> LoweredRoute:
     """Return the route that holds a matrix; matrices of work-group scope are always held by "scratch"."""
     return LOWERED_ROUTES["scratch"] if matrix.of_work_group else route

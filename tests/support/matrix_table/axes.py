@@ -147,4 +147,4 @@ def copies(target: Target, matrix: MatrixType) -> int:
     """Return the number of lanes that hold each component; 1 for native modules, which do not run here."""
     if target.is_native:
         return 1
-    return LOWERED_ROUTES[target.route].holding(matrix, target.sub_group_size).copies
+    return LOWERED_ROUTES[target.route].lane_layout(matrix, target.sub_group_size).copies
