@@ -42,32 +42,32 @@ class Mutant:
 _FILES = ("general", "lanes", "subgroup_of_one", "scratch", "x86")
 _GENERAL, _LANES, _ONE, _SCRATCH, _X86 = (f"matrices/library/{name}.cl" for name in _FILES)
 _LAYOUTS, _PRODUCTS = "matrices/lane_layouts.py", "matrices/products.py"
-_INSTANCES, _MULTIPLY_ADD = "matrices/instances.py", "matrices/multiply_add.py"
+_FUNCTIONS, _MULTIPLY_ADD = "matrices/library_functions.py", "matrices/multiply_add.py"
 _SPELLING = "matrices/spelling.py"
 
 MUTANTS = (
     # Loads and stores.
     Mutant(
-        "row-major-transposed", "one", _INSTANCES, 'return f"({r} * stride + {c})"', 'return f"({c} * stride + {r})"'
+        "row-major-transposed", "one", _FUNCTIONS, 'return f"({r} * stride + {c})"', 'return f"({c} * stride + {r})"'
     ),
     Mutant(
         "column-major-transposed",
         "lanes",
-        _INSTANCES,
+        _FUNCTIONS,
         'return f"({c} * stride + {r})"',
         'return f"({r} * stride + {c})"',
     ),
     Mutant(
-        "stride-ignored", "lanes", _INSTANCES, 'return f"({r} * stride + {c})"', 'return f"({r} * CM_COLUMNS + {c})"'
+        "stride-ignored", "lanes", _FUNCTIONS, 'return f"({r} * stride + {c})"', 'return f"({r} * CM_COLUMNS + {c})"'
     ),
     Mutant(
         "stride-0-taken-for-1",
         "one",
-        _INSTANCES,
+        _FUNCTIONS,
         'return f"({r} * stride + {c})"',
         'return f"({r} * max(stride, (size_t)1) + {c})"',
     ),
-    Mutant("packed-rows-swapped", "one", _INSTANCES, "+ {r} % {pack})", "+ ({r} + 1) % {pack})"),
+    Mutant("packed-rows-swapped", "one", _FUNCTIONS, "+ {r} % {pack})", "+ ({r} + 1) % {pack})"),
     Mutant(
         "last-row-not-stored",
         "lanes",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from . import spelling
-from .instance import Instance, Parameter, Signature, Written
-from .instances import OfMatrix, bytes_of_row, each, name_of, private, shuffle_macros, unset
 from .lane_layouts import LaneLayout, Term
+from .library_function import LibraryFunction, Parameter, Signature, Written
+from .library_functions import OfMatrix, bytes_of_row, each, name_of, private, shuffle_macros, unset
 from .routes import Target
 from .spelling import FLOAT
 from .variants import COMPONENT_TYPES, MatrixType
@@ -127,7 +127,7 @@ class Map(OfMatrix):
         out["VALUE(r, c, s)"] = f"{self.function}((uint)(r), (uint)(c){parts})"
         return out | {"PARAMETERS": "".join(f", {_written((p,))}" for p in self.signature.parameters[1:])}
 
-    def needs(self, target: Target) -> tuple[Instance, ...]:
+    def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
         v = spelling.vector(self.matrix.component, target.width(self.matrix) if self.wide else 1)
         return (OperandFunction(self.function, v, ("uint", "uint", *(v for _ in range(self.operands)))),)
 
@@ -234,7 +234,7 @@ class Reduce(OfMatrix):
             "R_V": spelling.vector(t, result_width),
         }
 
-    def needs(self, target: Target) -> tuple[Instance, ...]:
+    def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
         t, w = self.matrix.component, target.width(self.matrix)
         widths = [w >> n for n in range(len(self.wide))]
         names = [*zip(self.wide, widths, strict=True), (self.function, 1)]

@@ -14,8 +14,8 @@ import pytest
 from on_device import ROW, Builder, Case, run
 
 from coopmat.devices import DeviceInfo
-from coopmat.matrices import instances, lowering, reference
-from coopmat.matrices.instances import Conversion
+from coopmat.matrices import library_functions, lowering, reference
+from coopmat.matrices.library_functions import Conversion
 from coopmat.matrices.reference import Array
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
@@ -595,8 +595,8 @@ def test_loops_that_stay_loops(device, target, rng, monkeypatch):
     types = (c["s8"], c["u8"], c["s16"])
     for unroll, body in ((16, 256), (16, 16)):
         # As for large shapes, but quick to compile.
-        monkeypatch.setattr(instances, "UNROLL_LIMIT", unroll)
-        monkeypatch.setattr(instances, "BODY_LIMIT", body)
+        monkeypatch.setattr(library_functions, "UNROLL_LIMIT", unroll)
+        monkeypatch.setattr(library_functions, "BODY_LIMIT", body)
         run(device, *target, [mul_add_case(target, rng, types, Operands(29), (8, 19, 5))])
 
 
@@ -627,8 +627,8 @@ def test_subgroup_of_one_builtins(device):
     build.lines.append("const int x = 100 + (int)get_global_linear_id();")
     build.call(lowering.substitute_builtin(route, "sub_group_barrier"), "CLK_LOCAL_MEM_FENCE")
     for number, (name, component, arguments) in enumerate(calls):
-        instance = lowering.substitute_builtin(route, name, COMPONENT_TYPES[component] if component else None)
-        call = build.expression(instance, *arguments.split(", ") if arguments else ())
+        function = lowering.substitute_builtin(route, name, COMPONENT_TYPES[component] if component else None)
+        call = build.expression(function, *arguments.split(", ") if arguments else ())
         build.lines.append(f"{out}[get_local_linear_id() * {len(calls)} + {number}] = {call};")
 
     def check(results):
@@ -646,8 +646,8 @@ def test_exclusive_scans_begin_with_the_identity(device, component):
     build = Builder(route, 1)
     out = build.buffer(np.ones(3, component.numpy), component.library_c)
     for number, operation in enumerate(("add", "min", "max")):
-        instance = lowering.substitute_builtin(route, f"sub_group_scan_exclusive_{operation}", component)
-        build.lines.append(f"{out}[{number}] = {build.expression(instance, '1')};")
+        function = lowering.substitute_builtin(route, f"sub_group_scan_exclusive_{operation}", component)
+        build.lines.append(f"{out}[{number}] = {build.expression(function, '1')};")
     dtype = np.dtype(component.numpy)
     limits = np.iinfo(dtype) if component.is_integer else None
     low, high = (limits.min, limits.max) if limits else (-np.inf, np.inf)

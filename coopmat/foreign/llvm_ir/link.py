@@ -49,8 +49,8 @@ def link_library(module: Module, options: LowerOptions, library: Library) -> Low
     bfloat16.expand(module)
     units = [_builtin_functions(functions, library)] if functions else []
     if trees:
-        check_count(len(trees.instances))
-        units.append(library(instantiate(trees.target, trees.instances.values())))
+        check_count(len(trees.library_functions))
+        units.append(library(instantiate(trees.target, trees.library_functions.values())))
     text = _with_library(module, units, options)
     # Other optimisations are unsafe on cooperative matrices, or create arithmetic on bfloat again.
     on_values = "sroa" if options.matrices == "native" else "unroll"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ...matrices.lowering import Fill, Instance, Target
+from ...matrices.lowering import Fill, LibraryFunction, Target
 from ...matrices.variants import ComponentType
 from ...spirv.module import ENUM, OP, Instruction, id_positions, numbers
 from ...spirv.pool import FUNCTION, Pool
@@ -47,7 +47,7 @@ class LibraryCall:
     """
 
     target: Target
-    instance: Instance
+    function: LibraryFunction
     arguments: list[tuple[int, int]]
     result: int
     operand: tuple[str, int] | None = None
@@ -64,7 +64,7 @@ class ModuleState(Protocol):
     definitions: dict[int, Instruction]
     small_floats: Replaced
     changes: Mapping[int, Change]
-    instances: dict[Target, dict[str, Instance]]
+    library_functions: dict[Target, dict[str, LibraryFunction]]
     functions_of_maps: list[Code]
     of_work_groups: set[Target]
     # constants, transposed, debug_sets: the ids of matrix constants, of results decorated as transposed, and of debug
@@ -232,29 +232,29 @@ class FunctionLowering:
 
     def call(
         self,
-        instance: Instance,
+        function: LibraryFunction,
         *arguments: int,
         result: int | None = None,
         operand: tuple[str, int] | None = None,
     ) -> int:
         """Emit a call of a library function, and return the id of its result."""
-        target = self._target(instance)
+        target = self._target(function)
         library_call = LibraryCall(
             target,
-            instance,
+            function,
             [(argument, self._type(argument)) for argument in arguments],
             result if result is not None else self.module.new_id(),
             operand,
         )
         self.results.add(library_call.result)
         self.module.touched = True
-        self.module.instances.setdefault(target, {})[instance.function_name] = instance
+        self.module.library_functions.setdefault(target, {})[function.function_name] = function
         self.out.append(library_call)
         return library_call.result
 
-    def _target(self, instance: Instance) -> Target:
+    def _target(self, function: LibraryFunction) -> Target:
         """Return the target of a library function: for matrices of a work-group, one that states the group's size."""
-        if not instance.of_work_group:
+        if not function.of_work_group:
             return self.target
         if self.target not in self.module.of_work_groups:
             message = "a matrix of scope workgroup is used in a function that no kernel with reqd_work_group_size calls"

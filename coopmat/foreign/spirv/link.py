@@ -23,7 +23,7 @@ from ...spirv.module import (
 from ...spirv.pool import Pool
 from ...spirv.sections import Section, entry_point
 from .function import LibraryCall
-from .library import VERSION_WORD, Library, LibraryFunction, Part
+from .library import VERSION_WORD, CompiledFunction, Library, Part
 from .module_lowering import Prepared
 
 _DECORATE, _CAPABILITY, _EXTENSION, _IMPORT = numbers("Op*", "Decorate Capability Extension ExtInstImport")
@@ -34,7 +34,7 @@ _LINKAGE = ENUM["Capability.Linkage"]
 
 
 def link(prepared: Prepared, library: Library) -> bytes:
-    """Return the complete module. `library` must contain `prepared.instances`."""
+    """Return the complete module. `library` must contain `prepared.library_functions`."""
     if prepared.unchanged:
         return prepared.module.to_bytes()
     return _Linker(prepared, library).run()
@@ -47,7 +47,7 @@ class _Linker:
         # part of the library -> id in the part -> id in the module
         self.ids: dict[Part, dict[int, int]] = {}
         self.variables: list[int] = []
-        self.linked: dict[tuple[Part, int], LibraryFunction] = {}
+        self.linked: dict[tuple[Part, int], CompiledFunction] = {}
         self.scratch: dict[Target, tuple[int, int]] = {}
 
     def run(self) -> bytes:
@@ -75,7 +75,7 @@ class _Linker:
         return out
 
     def _call(self, call: LibraryCall, out: list[Instruction]) -> None:
-        function = self.library.function(call.target, call.instance.function_name)
+        function = self.library.function(call.target, call.function.function_name)
         part = function.part
         if call.operand is not None:
             name, id_ = call.operand
@@ -84,7 +84,7 @@ class _Linker:
                 self.ids.setdefault(part, {})[part.exports[name]] = id_
         operands = []
         arguments = list(call.arguments)
-        if call.instance.scratch_bytes(call.target):
+        if call.function.scratch_bytes(call.target):
             arguments.append(self._scratch(call.target))
         for (argument, kind), parameter in zip(arguments, function.parameter_types, strict=True):
             parameter = self._global(part, parameter)
@@ -101,7 +101,7 @@ class _Linker:
         """Return the local variable through which the kernels of a target exchange values, and its type."""
         variable = self.scratch.get(target)
         if variable is None:
-            size = max(i.scratch_bytes(target) for i in self.prepared.instances[target].values())
+            size = max(i.scratch_bytes(target) for i in self.prepared.library_functions[target].values())
             words = self.pool.intern("OpTypeArray", self.pool.integer(64), self.pool.number(-(-size // 8)))
             kind = self.pool.pointer(words, _WORKGROUP)
             id_ = self.pool.add(Instruction(OP["OpVariable"], (_WORKGROUP,), kind, self.module.new_id()))
@@ -119,7 +119,7 @@ class _Linker:
 
     # --- definitions that functions need
 
-    def _copied(self, function: LibraryFunction) -> array[int]:
+    def _copied(self, function: CompiledFunction) -> array[int]:
         part = function.part
         table = {}
         for id_ in function.outside:
@@ -234,7 +234,7 @@ CONDITIONAL = frozenset({*capabilities.CONDITIONAL, _GROUPS})
 _GROUP_INSTRUCTIONS = frozenset(range(OP["OpGroupAll"], OP["OpGroupSMax"] + 1))
 
 
-def needed_capabilities(pool: Pool, functions: Iterable[LibraryFunction]) -> set[int]:
+def needed_capabilities(pool: Pool, functions: Iterable[CompiledFunction]) -> set[int]:
     """Return the capabilities in CONDITIONAL that a module with these types and library functions requires."""
     needed = capabilities.of_types(pool.items)
     if any(not function.opcodes.isdisjoint(_GROUP_INSTRUCTIONS) for function in functions):

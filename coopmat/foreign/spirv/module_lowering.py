@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ...ir import KernelInfo
-from ...matrices.lowering import Instance, LoweredRoute, Target
+from ...matrices.lowering import LibraryFunction, LoweredRoute, Target
 from ...matrices.routes import MAX_WORK_ITEMS
 from ...matrices.variants import ComponentType
 from ...spirv import joint_matrix, matrix_calls
@@ -52,7 +52,7 @@ _CHANGES: Mapping[int, Change] = {**values.CHANGES, **operations.CHANGES}
 
 @dataclass(slots=True)
 class Prepared:
-    """A lowered module that `link` completes; `instances` maps a target to the called library functions by name."""
+    """A lowered module that `link` completes; `library_functions` has the called functions of each target by name."""
 
     module: Module
     sections: dict[Section, list[Instruction]]
@@ -60,7 +60,7 @@ class Prepared:
     replaced: dict[int, Instruction]
     dropped: set[int]
     functions: list[Code]
-    instances: dict[Target, dict[str, Instance]]
+    library_functions: dict[Target, dict[str, LibraryFunction]]
     kernels: tuple[KernelInfo, ...]
     # Whether nothing was lowered: the module is returned as it was.
     unchanged: bool = False
@@ -97,7 +97,7 @@ class ModuleLowering:
         self.types.read_matrices(self.small_floats.matrices)
         self.functions = {code[0].result or 0: code for code in functions}
         self.has_matrices = bool(self.types.matrices)
-        self.instances: dict[Target, dict[str, Instance]] = {}
+        self.library_functions: dict[Target, dict[str, LibraryFunction]] = {}
         self._of_subgroups, self._of_work_groups = map(self._users_of, (False, True))
         self._users = self._of_subgroups | self._of_work_groups
         has_subgroups = any(not matrix.of_work_group for matrix in self.types.matrices.values())
@@ -163,7 +163,7 @@ class ModuleLowering:
             replaced,
             self.hidden,
             lowered,
-            self.instances,
+            self.library_functions,
             kernels,
             not self.touched,
             notes,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...matrices import lowering as library
-from ...matrices.instances import CAST, Conversion
+from ...matrices.library_functions import CAST, Conversion
 from ...matrices.maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
 from ...matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands
 from ...spirv import joint_matrix
@@ -161,10 +161,10 @@ def _convert(f: FunctionLowering, item: Instruction, source: MatrixType, result:
     """Call the function that converts components, changes the use, or both; transpose if the result is so decorated."""
     if item.result in f.module.transposed:
         component = None if source.component == result.component else source.component
-        instance: library.Instance = library.Transpose(result, source.use, component, how)
+        function: library.LibraryFunction = library.Transpose(result, source.use, component, how)
     else:
-        instance = library.Convert(source, result.component, how, None if source.use == result.use else result.use)
-    f.call(instance, item.result or 0, f.place(item.operands[0]))
+        function = library.Convert(source, result.component, how, None if source.use == result.use else result.use)
+    f.call(function, item.result or 0, f.place(item.operands[0]))
 
 
 def convert_use(f: FunctionLowering, item: Instruction) -> bool:
@@ -204,10 +204,10 @@ def multiply_add(f: FunctionLowering, item: Instruction) -> bool:
     if result.component != types[2].component:
         place = _widened(f, item, types[2], result, c, Operands(mask))
     try:
-        instance = library.MultiplyAdd(types[0], types[1], result, Operands(mask))
+        function = library.MultiplyAdd(types[0], types[1], result, Operands(mask))
     except ValueError as error:
         raise Refused("spirv-invalid", f"{label(item)}: {error}") from None
-    f.call(instance, item.result or 0, f.place(a), f.place(b), place)
+    f.call(function, item.result or 0, f.place(a), f.place(b), place)
     return True
 
 
@@ -251,8 +251,8 @@ def reduce(f: FunctionLowering, item: Instruction) -> bool:
     operand = f.module.operand(function, source.component, f.target)
     if how not in (ROW, COLUMN, ROW_AND_COLUMN, BLOCKS):
         raise Refused("spirv-invalid", f"{label(item)} has the mode {how}")
-    instance = library.Reduce(source, operand[0], how=how, rows=result.rows, columns=result.columns)
-    f.call(instance, item.result or 0, f.place(value), operand=operand)
+    library_function = library.Reduce(source, operand[0], how=how, rows=result.rows, columns=result.columns)
+    f.call(library_function, item.result or 0, f.place(value), operand=operand)
     return True
 
 

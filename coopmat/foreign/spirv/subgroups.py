@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ...matrices.lowering import Instance, substitute_builtin
+from ...matrices.lowering import LibraryFunction, substitute_builtin
 from ...matrices.subgroup_table import BY_INSTRUCTION
 from ...matrices.variants import COMPONENT_TYPES, SCOPE_SUBGROUP, SCOPE_WORKGROUP, ComponentType
 from ...spirv.module import ENUM, OP, Instruction, numbers
@@ -114,26 +114,28 @@ def _block_name(f: FunctionLowering, kind: int) -> tuple[str, ComponentType]:
 
 def block_read(f: FunctionLowering, item: Instruction) -> bool:
     suffix, component = _block_name(f, item.result_type or 0)
-    instance = _instance(f, item, f"intel_sub_group_block_read{suffix}", component)
-    f.call(instance, item.operands[0], result=item.result)
+    function = _builtin_function(f, item, f"intel_sub_group_block_read{suffix}", component)
+    f.call(function, item.operands[0], result=item.result)
     return True
 
 
 def block_write(f: FunctionLowering, item: Instruction) -> bool:
     pointer, value = item.operands
     suffix, component = _block_name(f, f.types.of(value))
-    f.call(_instance(f, item, f"intel_sub_group_block_write{suffix}", component), pointer, value)
+    f.call(_builtin_function(f, item, f"intel_sub_group_block_write{suffix}", component), pointer, value)
     return True
 
 
 # --- calls -----------------------------------------------------------------------------------------
 
 
-def _instance(f: FunctionLowering, item: Instruction, builtin: str, component: ComponentType | None) -> Instance:
-    instance = substitute_builtin(f.route, builtin, component)
-    if instance is None:
+def _builtin_function(
+    f: FunctionLowering, item: Instruction, builtin: str, component: ComponentType | None
+) -> LibraryFunction:
+    function = substitute_builtin(f.route, builtin, component)
+    if function is None:
         raise unsupported(item, f"under --matrices {f.route.name} is not supported")
-    return instance
+    return function
 
 
 def _replace(f: FunctionLowering, item: Instruction, builtin: str, operands: list[int], sign: str) -> None:
@@ -172,17 +174,17 @@ def _one(
             component = COMPONENT_TYPES[f"{prefix}{scalar.operands[0]}"]
         elif scalar.opcode == _BOOL:
             component = _S32
-    instance = _instance(f, item, builtin, component)
+    function = _builtin_function(f, item, builtin, component)
     arguments = [_as_word(f, operand) for operand in operands]
     # The first parameters are values; parameters of type uint are numbers of lanes.
-    parameters = instance.signature.parameters[: len(arguments)]
+    parameters = function.signature.parameters[: len(arguments)]
     arguments = [
         _narrow(f, operand) if parameter.type == "uint" else operand
         for operand, parameter in zip(arguments, parameters, strict=False)
     ]
     if f.definitions[kind].opcode != _BOOL:
-        return f.call(instance, *arguments, result=result)
-    truth = f.call(instance, *arguments)
+        return f.call(function, *arguments, result=result)
+    truth = f.call(function, *arguments)
     return f.emit("OpINotEqual", kind, truth, f.pool.number(0), result=result)
 
 

@@ -29,7 +29,7 @@ from ...frontend.types import (
     held_as,
     size_of,
 )
-from ...matrices.instances import Conversion
+from ...matrices.library_functions import Conversion
 from ...matrices.placeholders import MatrixCall, mangle_instruction
 from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from . import spelling
-from .instance import FromTemplate, Instance, Parameter, Signature
 from .lane_layouts import Interleaved, Term
+from .library_function import FromTemplate, LibraryFunction, Parameter, Signature
 from .products import COPY_BYTES, joined, piece
 from .routes import Target
 from .variants import ComponentType, Layout, MatrixType, Use
@@ -153,7 +153,7 @@ class _Memory(OfMatrix):
     def _pack(self) -> int:
         return self.layout.pack(self.matrix.component)
 
-    def _unchecked(self, target: Target) -> tuple[Instance, ...]:
+    def _unchecked(self, target: Target) -> tuple[LibraryFunction, ...]:
         """Return the unchecked function, for tiles completely inside the bounds, if it is faster; otherwise nothing."""
         return (replace(self, checked=False),) if self.checked and target.lane_layout(self.matrix).has_vectors else ()
 
@@ -195,7 +195,7 @@ class _Memory(OfMatrix):
             out |= {"UNCHECKED": unchecked.function_name, "FROM_PACK": f"{along} % {self._pack} == 0"}
         return out
 
-    def needs(self, target: Target) -> tuple[Instance, ...]:
+    def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
         return self._unchecked(target)
 
     def _in_blocks(self, target: Target) -> bool:
@@ -488,7 +488,7 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
     }
 
 
-def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:
+def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> LibraryFunction:
     """Return the library function that converts a matrix of type `source` to one of type `result`."""
     if how.transposed:
         return Transpose(result, source.use)
