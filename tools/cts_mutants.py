@@ -41,7 +41,7 @@ class Mutant:
 
 _FILES = ("general", "lanes", "subgroup_of_one", "scratch", "x86")
 _GENERAL, _LANES, _ONE, _SCRATCH, _X86 = (f"matrices/library/{name}.cl" for name in _FILES)
-_LAYOUTS, _PRODUCTS = "matrices/lane_layouts.py", "matrices/products.py"
+_LAYOUTS, _PRODUCTS = "matrices/lane_layouts.py", "matrices/hardware_multiplies.py"
 _FUNCTIONS, _MULTIPLY_ADD = "matrices/library_functions.py", "matrices/multiply_add.py"
 _SPELLING = "matrices/spelling.py"
 

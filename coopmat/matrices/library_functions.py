@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from . import spelling
+from .hardware_multiplies import COPY_BYTES, joined, piece
 from .lane_layouts import Interleaved, Term
 from .library_function import FromTemplate, LibraryFunction, Parameter, Signature
-from .products import COPY_BYTES, joined, piece
 from .routes import Target
 from .variants import ComponentType, Layout, MatrixType, Use
 

@@ -20,7 +20,6 @@ from types import MappingProxyType
 
 from .. import budgets
 from . import half_bits, small_float_functions
-from .instructions import INSTRUCTIONS, emulated_layouts
 from .library_function import (
     FromTemplate,
     LibraryFunction as LibraryFunction,
@@ -58,6 +57,7 @@ from .routes import (
     storage_components as storage_components,
 )
 from .subgroup_builtins import SubgroupBuiltin as SubgroupBuiltin, substitute_builtin as substitute_builtin
+from .vendor_instructions import INSTRUCTIONS, emulated_layouts
 
 
 def check_count(functions: int) -> None:

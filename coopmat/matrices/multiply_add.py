@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from . import library_functions, spelling
-from .instructions import Instruction
+from .hardware_multiplies import COPY_BYTES, FragmentProduct, Product
 from .lane_layouts import Number, Term
 from .library_function import FromTemplate, LibraryFunction, Parameter, Signature, Written
-from .products import COPY_BYTES, FragmentProduct, Product
 from .routes import Target, storage_alignment
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use
+from .vendor_instructions import Instruction
 
 # Most vector products that a multiply-add unrolls: if C has several blocks of registers, and if it has one. With one
 # block, unrolling also keeps A and B in registers.

@@ -8,10 +8,10 @@ from enum import Enum
 from types import MappingProxyType
 
 from . import fragments
-from .instructions import FAMILIES
+from .hardware_multiplies import COPY_BYTES, X86, Product
 from .lane_layouts import Columns, Interleaved, LaneLayout, Whole
-from .products import COPY_BYTES, X86, Product
 from .variants import MatrixType, Operands
+from .vendor_instructions import FAMILIES
 
 # The number of work-items for which local memory is allocated if the kernel does not state its work-group size.
 MAX_WORK_ITEMS = 256

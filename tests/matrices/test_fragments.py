@@ -15,9 +15,9 @@ from test_x86 import LAYOUTS, SOURCE, values
 import coopmat
 from coopmat.devices import DeviceInfo, from_key_values, opencl, route_for, unit_for
 from coopmat.matrices import fragments, meaning, reference
-from coopmat.matrices.instructions import DPAS, FAMILIES, Instruction
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use, default_operands
+from coopmat.matrices.vendor_instructions import DPAS, FAMILIES, Instruction
 from coopmat.options import CompileOptions
 from coopmat.runtime import driver, instruction_probe
 from coopmat.runtime.launch import compile_for, resolve_options

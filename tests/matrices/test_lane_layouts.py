@@ -8,10 +8,10 @@ import pytest
 from repeats import slow_where
 
 from coopmat.matrices import fragments
-from coopmat.matrices.instructions import FAMILIES
 from coopmat.matrices.lane_layouts import Columns, Fragments, Interleaved, LaneLayout, Term, Whole
 from coopmat.matrices.routes import LISTED_ROUTES, LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
+from coopmat.matrices.vendor_instructions import FAMILIES
 
 SHAPES = tuple(itertools.product((1, 2, 3, 7, 8, 16, 17, 33, 48), repeat=2))
 

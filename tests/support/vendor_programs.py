@@ -13,10 +13,10 @@ import numpy as np
 from vendor_layouts import USES, component, shape, table
 
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices.instructions import INSTRUCTIONS, Instruction, source
 from coopmat.matrices.reference import Array
 from coopmat.matrices.small_floats import decoded, encoded
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
+from coopmat.matrices.vendor_instructions import INSTRUCTIONS, Instruction, source
 
 # The small floats of these instructions, described as in coopmat.matrices.variants.
 SMALL_FLOATS = {

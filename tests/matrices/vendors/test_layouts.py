@@ -13,9 +13,9 @@ from coopmat.diagnostics import Diagnostics
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
 from coopmat.matrices import fragments
 from coopmat.matrices.fragments import products
-from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, Instruction, source
 from coopmat.matrices.lane_layouts import Tile
 from coopmat.matrices.variants import Use
+from coopmat.matrices.vendor_instructions import FAMILIES, INSTRUCTIONS, Instruction, source
 
 ROWS = list(INSTRUCTIONS.values())
 IDS = list(INSTRUCTIONS)

@@ -12,9 +12,9 @@ from matrix_programs import PRELUDE, Target
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import InternalError
-from coopmat.matrices.instructions import FAMILIES
 from coopmat.matrices.routes import IN_SUB_GROUPS, LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
+from coopmat.matrices.vendor_instructions import FAMILIES
 
 if TYPE_CHECKING:
     from .rows import Writer

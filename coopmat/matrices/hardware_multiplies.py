@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from . import spelling
-from .instructions import Instruction, Registers
 from .lane_layouts import Fragments, Interleaved, LaneLayout, Tile
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use, Variant, default_operands
+from .vendor_instructions import Instruction, Registers
 
 
 @dataclass(frozen=True, slots=True)
