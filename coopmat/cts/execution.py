@@ -16,7 +16,7 @@ from coopmat.compiler import CompileOptions
 from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.devices.sub_groups import chooses_size, kernel_size
 from coopmat.diagnostics import CompileError, InternalError
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.routes import IN_SUB_GROUPS, LOWERED_ROUTES
 from coopmat.runtime import driver
 from coopmat.runtime.launch import resolve_options

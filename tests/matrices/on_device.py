@@ -17,7 +17,7 @@ from optimizer import device_options
 
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.matrices import lowering
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import Layout, MatrixType
 
 ROW = Layout.ROW_MAJOR

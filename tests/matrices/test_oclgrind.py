@@ -21,10 +21,10 @@ import pytest
 from on_device import ROW, Builder
 from opencl_devices import device_of
 
-from coopmat.matrices import lowering, maps, meaning, reference
+from coopmat.matrices import lowering, maps, numpy_reference
 from coopmat.matrices.library_functions import Conversion, Transpose
 from coopmat.matrices.lowering import LOWERED_ROUTES, LibraryFunction, Target
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, numpy_binary, numpy_convert, numpy_mul_add, numpy_negate
 from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
@@ -163,7 +163,7 @@ def memory(s: Situation, t: str, layout: Layout, space: str, volatile: bool, che
     store = lowering.Store(matrix, "global", layout, volatile, checked)
     make.build.call(store, out, "m", str(stride), *bounds)
     shape = MatrixShape(7, 11) if checked else matrix.shape
-    places = reference.offsets(shape, matrix.component, layout, stride)
+    places = numpy_reference.offsets(shape, matrix.component, layout, stride)
     places = places[2:8, 5:12] if checked else places
     expected = before.copy()
     expected[:, places.ravel()] = values[:, places.ravel()]
@@ -207,11 +207,11 @@ def arithmetic(s: Situation, t: str) -> Case:
         make.build.declare(operator, matrix)
         make.build.call(lowering.Binary(matrix, operator), operator, "x", "y")
         if operator != "div" or component.is_integer:
-            make.stored(operator, matrix, each(lambda a, b, o=operator: reference.binary(o, a, b), x, y))
+            make.stored(operator, matrix, each(lambda a, b, o=operator: numpy_binary(o, a, b), x, y))
     make.build.call(lowering.Negate(matrix), "x", "x")
-    make.stored("x", matrix, each(reference.negate, x))
+    make.stored("x", matrix, each(numpy_negate, x))
     make.build.call(lowering.ScalarMultiply(matrix), "x", "y", "3")
-    make.stored("x", matrix, each(lambda a: reference.scalar_mul(a, 3), y))
+    make.stored("x", matrix, each(lambda a: numpy_reference.scalar_mul(a, 3), y))
     make.build.call(lowering.Fill(matrix), make.build.declare("f", matrix), "7")
     make.stored("f", matrix, np.full(x.shape, 7, x.dtype))
     lengths = make.buffer(np.zeros((s.sub_groups, s.sub_group_size), np.uint32))
@@ -291,7 +291,7 @@ def further(s: Situation, t: str) -> Case:
         (maps.BLOCKS, 3, 5),
     ):
         result = MatrixType(component, rows, columns, Use.ACCUMULATOR)
-        expected = np.array([reference.reduce(np.add, how, value, result.shape) for value in x])
+        expected = np.array([numpy_reference.reduce(np.add, how, value, result.shape) for value in x])
         function = lowering.Reduce(matrix, "cm_sum", how, rows, columns)
         operation(f"reduced{how}", function, ["x"], result, expected)
         if s.target.route.has_one_work_item and how != maps.BLOCKS:
@@ -318,10 +318,10 @@ def converted(s: Situation, t: str, to: str, rounding: str, saturate: bool) -> C
         bits = numbers.view(np.uint32)
         expected = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
     elif C[t].bits == C[to].bits == 8 or "e5m2" in (t, to):
-        expected = meaning.convert(values, C[t], C[to], rounding, saturate)
+        expected = numpy_reference.convert(values, C[t], C[to], rounding, saturate)
     else:
         numbers = (values.astype(np.uint32) << 16).view(np.float32) if t == "bf16" else values
-        expected = reference.convert(numbers, C[to], rounding, saturate)
+        expected = numpy_convert(numbers, C[to], rounding, saturate)
     make.stored("y", result, expected)
     return make.case()
 
@@ -346,9 +346,9 @@ def mul_add(s: Situation, a: str, b: str, c: str, mask: int, shape: tuple[int, i
         for name, exact in (("d", once), ("c", np.matmul(wide[0], wide[1]) + once)):
             make.stored(name, matrices[2], (exact.view(np.uint32) >> 16).astype(np.uint16))
         return make.case()
-    once = each(lambda *v: reference.mul_add(*v, Operands(mask)), *values)
+    once = each(lambda *v: numpy_mul_add(*v, Operands(mask)), *values)
     make.stored("d", matrices[2], once)
-    make.stored("c", matrices[2], each(lambda *v: reference.mul_add(*v, Operands(mask)), *values[:2], once))
+    make.stored("c", matrices[2], each(lambda *v: numpy_mul_add(*v, Operands(mask)), *values[:2], once))
     return make.case()
 
 

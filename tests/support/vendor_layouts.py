@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.vendor_instructions import Instruction
 
 BITS = {
