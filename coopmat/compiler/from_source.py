@@ -140,7 +140,7 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
     unit = c.result(UNIT)
     every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
     if route == "native" and every:
-        from ..passes.native import NO_RULES, NativeMatrices
+        from ..passes.native_calls import NO_RULES, NativeMatrices
 
         rules = c.memory_rules() or NO_RULES
         sequence.append(NativeMatrices(functions, rules, options.sub_group_size, options.consumer))

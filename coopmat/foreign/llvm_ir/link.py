@@ -15,7 +15,7 @@ from . import (
     builtin_functions,
     extensions,
     kernels,
-    native,
+    matrix_selects,
     odd_integers,
     subgroups,
     vectors,
@@ -41,7 +41,7 @@ def link_library(module: Module, options: LowerOptions, library: Library) -> Low
     wide_integers.lower(module)
     trees = vectors.lower(module, options)
     users = kernels.users_of_matrices(module)
-    native.prepare(module, options.matrices)
+    matrix_selects.prepare(module, options.matrices)
     if options.matrices == "native":
         wide_matrices.widen(module)
     else:

@@ -23,7 +23,7 @@ from ...spirv.refusal import Refused as Refused
 from .library import Library as Library
 from .link import link as link
 from .module_lowering import ModuleLowering, Prepared as Prepared, check_memory_model, kernels_of as kernels_of
-from .requirements import find_requirements as find_requirements
+from .spirv_requirements import find_requirements as find_requirements
 
 
 def read(binary: bytes) -> Module:

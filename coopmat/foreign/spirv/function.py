@@ -20,7 +20,7 @@ from ...spirv.refusal import Refused, unsupported
 from .types import Types, matrix_route
 
 if TYPE_CHECKING:
-    from .small_floats import Replaced
+    from .floats_as_integers import Replaced
 
 _LABEL, _VARIABLE, _PHI, _LOAD, _STORE = numbers("Op*", "Label Variable Phi Load Store")
 _COPY, _CHAIN, _POINTER_CHAIN = OP["OpCopyMemory"], OP["OpInBoundsAccessChain"], OP["OpInBoundsPtrAccessChain"]

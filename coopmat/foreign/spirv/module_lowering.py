@@ -16,7 +16,7 @@ from ...spirv.module import ENUM, OP, Instruction, Module, decode_string, id_pos
 from ...spirv.pool import Pool
 from ...spirv.refusal import Refused, unsupported
 from ...spirv.sections import Section, entry_point, split
-from . import operations, small_floats, subgroups, values
+from . import floats_as_integers, operations, subgroups, values
 from .function import Change, Code, FunctionLowering, LibraryCall
 from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices, with_callers
 from .tiles import enlarge_tiles, read_tiles
@@ -33,7 +33,7 @@ _MATRIX_CAPABILITIES = frozenset(
         ENUM["Capability.CooperativeMatrixKHR"],
         *matrix_calls.CAPABILITIES,
         *joint_matrix.CAPABILITIES,
-        *small_floats.CAPABILITIES,
+        *floats_as_integers.CAPABILITIES,
     }
 )
 _MATRIX_EXTENSIONS = frozenset(
@@ -41,7 +41,7 @@ _MATRIX_EXTENSIONS = frozenset(
         "SPV_KHR_cooperative_matrix",
         matrix_calls.MAINTENANCE,
         joint_matrix.EXTENSION,
-        *small_floats.EXTENSIONS,
+        *floats_as_integers.EXTENSIONS,
     }
 )
 _DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
@@ -87,9 +87,9 @@ class ModuleLowering:
         self.module, self._bound = module, module.bound
         self.route, self.size_option, self._spellings = route, sub_group_size, spellings
         self.sections, functions = split(module.instructions)
-        self.small_floats = small_floats.Replaced()
+        self.small_floats = floats_as_integers.Replaced()
         if without_small_floats or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
-            self.small_floats = small_floats.replace(module, self.sections, functions)
+            self.small_floats = floats_as_integers.replace(module, self.sections, functions)
         code = [*self.sections[Section.GLOBAL], *(item for body in functions for item in body)]
         self.definitions = {i.result: i for i in (*self.sections[Section.IMPORT], *code) if i.result is not None}
         self.pool = Pool(module, self.sections[Section.GLOBAL], self.definitions)

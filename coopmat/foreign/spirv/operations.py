@@ -14,7 +14,7 @@ from ...matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands
 from ...spirv import joint_matrix
 from ...spirv.module import ENUM, OP, Instruction
 from ...spirv.refusal import Refused, label, unsupported
-from . import maps, small_floats, values
+from . import floats_as_integers, maps, values
 from .function import Change, FunctionLowering
 from .kernels import SPACES
 
@@ -148,7 +148,7 @@ def convert(f: FunctionLowering, item: Instruction) -> bool:
         of_small_floats = f.module.small_floats.conversions.get(item.result or 0)
         if of_small_floats is None:
             return False
-        small_floats.convert(f, item, of_small_floats, rounding, saturates_too)
+        floats_as_integers.convert(f, item, of_small_floats, rounding, saturates_too)
         return True
     source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
     source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)

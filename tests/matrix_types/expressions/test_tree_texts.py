@@ -26,7 +26,7 @@ from coopmat.matrix_types.expressions import (
     WithElement,
 )
 from coopmat.matrix_types.expressions.plan import plan
-from coopmat.matrix_types.expressions.reference import bounded, value
+from coopmat.matrix_types.expressions.term_reference import bounded, value
 from coopmat.matrix_types.expressions.write import write
 from coopmat.spirv.emit import EmitOptions, emit
 

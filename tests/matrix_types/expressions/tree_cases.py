@@ -26,7 +26,7 @@ from coopmat.matrix_types.expressions import (
     WithElement,
     WithPart,
 )
-from coopmat.matrix_types.expressions.reference import Value, bounded
+from coopmat.matrix_types.expressions.term_reference import Value, bounded
 
 Array = np.ndarray[Any, Any]
 ELEMENTS = tuple(component for name, component in COMPONENT_TYPES.items() if not component.is_bits)

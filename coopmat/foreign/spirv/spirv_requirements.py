@@ -10,7 +10,7 @@ from ...matrices.variants import Layout
 from ...spirv.module import OP, Module
 from ...spirv.pool import Pool
 from ...spirv.sections import Section, split
-from . import small_floats
+from . import floats_as_integers
 from .types import Types
 
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
@@ -25,7 +25,7 @@ def find_requirements(module: Module) -> Iterator[Requirement]:
     """
     sections, functions = split(module.instructions)
     types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
-    types.read_matrices(small_floats.of_matrices(sections[Section.GLOBAL]))
+    types.read_matrices(floats_as_integers.of_matrices(sections[Section.GLOBAL]))
     yield from (Requirement(None, (matrix,)) for matrix in types.matrices.values())
     constants = {i.result: i for i in module.instructions if i.name == "OpConstant"}
     for item in (item for body in functions for item in body):

@@ -16,14 +16,14 @@ from ...spirv.matrix_calls import ROUNDING_MODE
 from ...spirv.module import OP, Instruction, encode_string, id_positions, numbers
 from ...spirv.refusal import unsupported
 from ...spirv.sections import Section
-from ..spirv import small_floats
+from ..spirv import floats_as_integers
 from .parts import Parts
 
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 _RTE, _RTZ, _RTP = numbers("FPRoundingMode.*", "RTE RTZ RTP")
 # The types that SPIR-V allows to be declared only once, and that may become equal here.
 _UNIQUE = frozenset(numbers("OpType*", "CooperativeMatrixKHR Vector Pointer Function"))
-_EXTENSIONS = [Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in small_floats.EXTENSIONS]
+_EXTENSIONS = [Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in floats_as_integers.EXTENSIONS]
 # opcode of a conversion to float -> name of the conversion back
 _BACK = {OP["OpFConvert"]: "FConvert", OP["OpConvertSToF"]: "ConvertFToS", OP["OpConvertUToF"]: "ConvertFToU"}
 
@@ -38,28 +38,28 @@ def as_integers(parts: Parts, profile: NativeProfile) -> None:
     sections, functions = parts.sections, parts.functions
     parts.write()
     _refuse_others(sections[Section.GLOBAL])
-    replaced = small_floats.replace(parts.module, sections, functions)
+    replaced = floats_as_integers.replace(parts.module, sections, functions)
     declared = {i.operands[0] for i in sections[Section.CAPABILITY]}
-    if not replaced.matrices and not declared & small_floats.CAPABILITIES:
+    if not replaced.matrices and not declared & floats_as_integers.CAPABILITIES:
         return
     parts.read()
     _tell_multiply_adds(parts, replaced.matrices)
     _convert(parts, replaced.conversions)
     _merge_types(parts)
     capabilities = sections[Section.CAPABILITY]
-    capabilities[:] = [i for i in capabilities if i.operands[0] not in small_floats.CAPABILITIES]
+    capabilities[:] = [i for i in capabilities if i.operands[0] not in floats_as_integers.CAPABILITIES]
     sections[Section.EXTENSION][:] = [i for i in sections[Section.EXTENSION] if i not in _EXTENSIONS]
 
 
 def _refuse_others(types: Sequence[Instruction]) -> None:
     """Raise Refused for small floats other than bfloat16: no operand of a multiply-add marks integers as such types."""
-    components = small_floats.declared(types)
+    components = floats_as_integers.declared(types)
     for item in types:
         if item.result in components and components[item.result].name != "bf16":
             raise unsupported(item, f"of {components[item.result].opencl_c}, which the consumer lacks")
 
 
-def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -> None:
+def _convert(parts: Parts, conversions: Mapping[int, floats_as_integers.Conversion]) -> None:
     decorations = parts.decorations()
     others: set[int] = set()
     for code in parts.functions:
@@ -127,7 +127,7 @@ class _Conversion:
         self.parts, self.pool, self.item, self.rounding = parts, parts.pool, item, rounding
         self.out: list[Instruction] = []
 
-    def run(self, how: small_floats.Conversion) -> list[Instruction]:
+    def run(self, how: floats_as_integers.Conversion) -> list[Instruction]:
         self.count = how.count
         if how.source.name == "bf16" == how.target.name:
             self.emit("CopyObject", self.item.result_type or 0, self.item.operands[0], last=True)
