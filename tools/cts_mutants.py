@@ -309,7 +309,7 @@ def judged(item: Item) -> tuple[str, float]:
     return verdict(mutant, *run(route, mutant, 1)), time.monotonic() - begun
 
 
-def tell(item: Item, fault: str, seconds: float) -> bool:
+def report(item: Item, fault: str, seconds: float) -> bool:
     route, mutant = item
     name = mutant.name if mutant else "as it is"
     how = fault or ("killed" if mutant else "passes")
@@ -322,7 +322,7 @@ def on_cluster(cluster: str, work: list[Item]) -> list[bool]:
 
     results = spread(cluster, judged, work, lambda line: print(line, file=sys.stderr))
     return [
-        tell(item, *(result if isinstance(result, tuple) else (reason(result), 0.0)))
+        report(item, *(result if isinstance(result, tuple) else (reason(result), 0.0)))
         for item, result in zip(work, results, strict=True)
     ]
 
@@ -346,7 +346,7 @@ def main() -> int:
         right = on_cluster(arguments.cluster, work)
     else:
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            right = [tell(item, *result) for item, result in zip(work, pool.map(judged, work), strict=True)]
+            right = [report(item, *result) for item, result in zip(work, pool.map(judged, work), strict=True)]
     killed = sum(right[len(routes) :])
     print(f"{killed} of {len(chosen)} mutants killed in {time.monotonic() - start:.0f} s")
     return 0 if all(right) else 1

@@ -40,7 +40,7 @@ class Read:
 
 def read(c: Compilation) -> Read:
     """Read, validate and lower the module under the budgets. Raises CompileError, ToolsMissing."""
-    return c.bounded(lambda: _read(c))
+    return c.with_budgets(lambda: _read(c))
 
 
 def _read(c: Compilation) -> Read:
@@ -64,7 +64,7 @@ def _native(c: Compilation, binary: bytes, module: Module) -> Read:
     from ..foreign.spirv import find_requirements, kernels_of, read
     from ..spirv.checks import lint
 
-    result = Read(kernels_of(module), from_source.adapted(c, binary))
+    result = Read(kernels_of(module), from_source.legalize_native(c, binary))
     # A module that the consumer's passes leave unchanged was validated as the input.
     c.validated = _input_is_validated(c) and result.native == binary
     try:

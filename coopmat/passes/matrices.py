@@ -32,7 +32,7 @@ from ..matrices.library_function import LibraryFunction
 from ..matrices.maps import BLOCKS
 from ..matrices.routes import LoweredRoute, Target
 from ..matrices.variants import Layout, MatrixType, Operands
-from ..vectorize import LINEAR, UNIFORM, VARYING, Kind, vectorize
+from ..vectorize import LINEAR, UNIFORM, VARYING, Variance, vectorize
 from . import Library, Report
 from .functions import FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
@@ -81,7 +81,7 @@ class _Unit:
         self.calls = LibraryCalls(options.library)
         self.remarks: list[tuple[Span, Callable[[], str]]] = []
         self.keeps_state = False
-        self.wide: dict[tuple[typed.FunctionDecl, tuple[Kind, ...], int], typed.FunctionDecl | None] = {}
+        self.wide: dict[tuple[typed.FunctionDecl, tuple[Variance, ...], int], typed.FunctionDecl | None] = {}
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
         # In the order of the call graph: callees first.
         self._functions: list[typed.FunctionDecl] = []
@@ -192,8 +192,8 @@ class _Function(FunctionRewriter):
 
     def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
         matrix, function = _of(e.type), self.unit.version(e.function, self.target)
-        kinds = (UNIFORM, LINEAR, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
-        wide = self._wide(function, kinds, matrix)
+        variances = (UNIFORM, LINEAR, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
+        wide = self._wide(function, variances, matrix)
         name = self.unit.calls.operand_name(wide or function, 2 + len(e.operands))
         library_function = lowering.Map(matrix, name, len(e.operands), wide is not None)
         return self._by_operand(library_function, new.operands, new.arguments, e.type, e.span)
@@ -218,7 +218,7 @@ class _Function(FunctionRewriter):
         return self._by_operand(library_function, [new.operand], [], e.type, e.span)
 
     def _wide(
-        self, function: typed.FunctionDecl, kinds: Sequence[Kind], matrix: MatrixType, width: int | None = None
+        self, function: typed.FunctionDecl, variances: Sequence[Variance], matrix: MatrixType, width: int | None = None
     ) -> typed.FunctionDecl | None:
         """Return a vectorized version of `function`, an operand of a map or reduction, or None if there is none.
 
@@ -231,9 +231,9 @@ class _Function(FunctionRewriter):
             return None
         if self.unit.half_bits and matrix.component.name == "f16":
             return None
-        key = (function, tuple(kinds), width)
+        key = (function, tuple(variances), width)
         if key not in self.unit.wide:
-            self.unit.wide[key] = vectorize(function, kinds, width)
+            self.unit.wide[key] = vectorize(function, variances, width)
         return self.unit.wide[key]
 
     def _by_operand(

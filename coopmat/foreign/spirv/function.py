@@ -106,7 +106,7 @@ class FunctionLowering:
         # keeps the original instruction
         self.made_types: dict[int, int] = {}
         # Pointers to matrices that were cast to another pointee; they may only be cast back.
-        self.views: set[int] = set()
+        self.cast_addresses: set[int] = set()
         # The results of library calls.
         self.results: set[int] = set()
         self.variables: list[Instruction] = []
@@ -324,7 +324,7 @@ class FunctionLowering:
         change = self.module.changes.get(item.opcode)
         if change is not None and change(self, item):
             return
-        if self.views and self.names(item, self.views):
+        if self.cast_addresses and self.names(item, self.cast_addresses):
             self._passes_on(item)
         if item.result in self.places or self.names_matrices(item):
             raise unsupported(item, "of a value with matrices is not supported")
@@ -335,8 +335,8 @@ class FunctionLowering:
     def _passes_on(self, item: Instruction) -> None:
         """Raise Refused if an instruction does anything with a cast matrix address except to pass it on."""
         if item.opcode in _CHOICES:
-            self.views.add(item.result or 0)
-        elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.views):
+            self.cast_addresses.add(item.result or 0)
+        elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.cast_addresses):
             raise unsupported(item, "accessing the memory of a matrix as another type is not supported")
 
     def names_matrices(self, item: Instruction) -> bool:

@@ -204,12 +204,12 @@ def view(f: FunctionLowering, item: Instruction) -> bool:
     if f.types.carries(before) and after is not None and not f.types.carries(after):
         # A pointer to an object whose first part is no matrix may still be used.
         if f.types.first(before) in f.types.matrices:
-            f.views.add(item.result or 0)
+            f.cast_addresses.add(item.result or 0)
         f.out.append(item)
         return True
     if not f.types.carries(after) or f.types.carries(before):
         return False
-    if item.operands[0] not in f.views and f.definitions[item.operands[0]].opcode not in _FROM_ANYWHERE:
+    if item.operands[0] not in f.cast_addresses and f.definitions[item.operands[0]].opcode not in _FROM_ANYWHERE:
         raise unsupported(item, "accessing other memory as that of a matrix is not supported")
     f.out.append(item)
     return True
