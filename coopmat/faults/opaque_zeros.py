@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..spirv.module import ENUM, OP, Instruction, Module, instruction, numbers
-from ..spirv.pool import FUNCTION
+from ..spirv.module_globals import FUNCTION
 
 LABEL = OP["OpLabel"]
 CONSTANTS = frozenset({OP["OpConstant"], OP["OpConstantNull"]})

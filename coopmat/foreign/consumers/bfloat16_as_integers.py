@@ -105,7 +105,7 @@ def _merge_types(parts: Parts) -> None:
         return Instruction(item.opcode, operands, kind, item.result)
 
     code = []
-    for item in map(renamed, parts.pool.ordered({}, set())):
+    for item in map(renamed, parts.globals.ordered({}, set())):
         item = renamed(item)
         key = (item.opcode, item.operands)
         if item.opcode in _UNIQUE and key in ids_by_key:
@@ -124,7 +124,7 @@ class _Conversion:
     """A conversion of a scalar or a vector from or to bfloat16, expanded into integer instructions."""
 
     def __init__(self, parts: Parts, item: Instruction, rounding: int) -> None:
-        self.parts, self.pool, self.item, self.rounding = parts, parts.pool, item, rounding
+        self.parts, self.globals, self.item, self.rounding = parts, parts.globals, item, rounding
         self.out: list[Instruction] = []
 
     def run(self, how: floats_as_integers.Conversion) -> list[Instruction]:
@@ -138,7 +138,7 @@ class _Conversion:
         return self.out
 
     def from_bits(self, target: str) -> None:
-        uint, is_float = self.of(self.pool.integer(32)), target == "f32"
+        uint, is_float = self.of(self.globals.integer(32)), target == "f32"
         wide = self.emit("UConvert", uint, self.item.operands[0])
         bits = self.emit("ShiftLeftLogical", uint, wide, self.number(16))
         value = self.emit("Bitcast", self.float(), bits, last=is_float)
@@ -147,12 +147,12 @@ class _Conversion:
 
     def to_bits(self, source: ComponentType) -> None:
         """Convert to bfloat16: add the rounding increment and take the upper half of the bits; a NaN becomes quiet."""
-        uint = self.of(self.pool.integer(32))
+        uint = self.of(self.globals.integer(32))
         bits = self.odd_bits(uint) if source in INEXACT_IN_FLOAT else self.float_bits(uint)
         rounded = self.emit("IAdd", uint, bits, self.increment(uint, bits))
         quiet = self.emit("BitwiseOr", uint, bits, self.number(0x400000))
         magnitude = self.emit("BitwiseAnd", uint, bits, self.number(0x7FFFFFFF))
-        bool_ = self.of(self.pool.intern("OpTypeBool"))
+        bool_ = self.of(self.globals.intern("OpTypeBool"))
         is_nan = self.emit("UGreaterThan", bool_, magnitude, self.number(0x7F800000))
         result = self.emit("Select", uint, is_nan, quiet, rounded)
         half = self.emit("ShiftRightLogical", uint, result, self.number(16))
@@ -173,7 +173,7 @@ class _Conversion:
         near = self.emit(self.item.name.removeprefix("Op"), self.float(), value)
         self.parts.decorate(near, [(ROUNDING_MODE, _RTZ)])
         again = self.emit(back, self.parts.types.of(value), near)
-        bool_ = self.of(self.pool.intern("OpTypeBool"))
+        bool_ = self.of(self.globals.intern("OpTypeBool"))
         differ = self.emit("FUnordNotEqual" if back == "FConvert" else "INotEqual", bool_, again, value)
         sticky = self.emit("Select", uint, differ, self.number(1), self.number(0))
         return self.emit("BitwiseOr", uint, self.emit("Bitcast", uint, near), sticky)
@@ -194,17 +194,17 @@ class _Conversion:
     # --- building blocks
 
     def of(self, scalar: int) -> int:
-        return scalar if self.count == 1 else self.pool.intern("OpTypeVector", scalar, self.count)
+        return scalar if self.count == 1 else self.globals.intern("OpTypeVector", scalar, self.count)
 
     def float(self) -> int:
-        return self.of(self.pool.intern("OpTypeFloat", 32))
+        return self.of(self.globals.intern("OpTypeFloat", 32))
 
     def number(self, value: int) -> int:
-        one = self.pool.number(value)
+        one = self.globals.number(value)
         if self.count == 1:
             return one
-        uint = self.of(self.pool.integer(32))
-        return self.pool.intern("OpConstantComposite", *[one] * self.count, result_type=uint)
+        uint = self.of(self.globals.integer(32))
+        return self.globals.intern("OpConstantComposite", *[one] * self.count, result_type=uint)
 
     def emit(self, name: str, kind: int, *operands: int, last: bool = False) -> int:
         result = self.item.result or 0 if last else self.parts.module.new_id()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...native_profiles import NativeProfile
 from ...spirv.module import OP, Instruction, numbers
-from ...spirv.pool import FUNCTION
+from ...spirv.module_globals import FUNCTION
 from ..spirv.types import MATRIX
 from .parts import Decoration, Parts
 
@@ -96,21 +96,21 @@ class _ByElements:
 
         If the first matrix operand has the result's type, the operand's variable also receives the result.
         """
-        pool, new = self.parts.pool, self.parts.module.new_id
-        uint, bool_ = pool.integer(32), pool.intern("OpTypeBool")
+        globals_, new = self.parts.globals, self.parts.module.new_id
+        uint, bool_ = globals_.integer(32), globals_.intern("OpTypeBool")
         parameters = [(new(), kind) for kind in operation.operands]
         variables = {n: new() for n, (_, kind) in enumerate(parameters) if self.is_matrix(kind)}
         entry, head, body, end, i, following, more, length, whole = (new() for _ in range(9))
         first = next(iter(variables))
         result = variables[first] if operation.operands[first] == operation.result else new()
         places = {variables[n]: parameters[n][1] for n in variables} | {result: operation.result}
-        zero, one = pool.number(0), pool.number(1)
+        zero, one = globals_.number(0), globals_.number(1)
         element = self.element(operation, parameters, variables, result, i)
         return [
             _make("OpFunction", 0, self.signature(operation), kind=operation.result, result=name),
             *(_make("OpFunctionParameter", kind=kind, result=id_) for id_, kind in parameters),
             _make("OpLabel", result=entry),
-            *(_make("OpVariable", FUNCTION, kind=pool.pointer(kind), result=id_) for id_, kind in places.items()),
+            *(_make("OpVariable", FUNCTION, kind=globals_.pointer(kind), result=id_) for id_, kind in places.items()),
             *(_make("OpStore", variables[n], parameters[n][0]) for n in variables),
             _make("OpCooperativeMatrixLengthKHR", operation.result, kind=uint, result=length),
             _make("OpBranch", head),
@@ -129,7 +129,7 @@ class _ByElements:
         ]
 
     def signature(self, operation: _Operation) -> int:
-        return self.parts.pool.intern("OpTypeFunction", operation.result, *operation.operands)
+        return self.parts.globals.intern("OpTypeFunction", operation.result, *operation.operands)
 
     def element(
         self,
@@ -162,7 +162,7 @@ class _ByElements:
 
     def chain(self, code: list[Instruction], variable: int, matrix: int, index: int) -> int:
         id_ = self.parts.module.new_id()
-        kind = self.parts.pool.pointer(self.component(matrix))
+        kind = self.parts.globals.pointer(self.component(matrix))
         code.append(_make("OpAccessChain", variable, index, kind=kind, result=id_))
         return id_
 

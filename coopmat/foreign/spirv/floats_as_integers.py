@@ -220,7 +220,7 @@ def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: s
     if source in INEXACT_IN_FLOAT:
         value = call(source, "to_odd")
     elif source != FLOAT:
-        float_ = f.pool.intern("OpTypeFloat", 32)
-        kind = float_ if how.count == 1 else f.pool.intern("OpTypeVector", float_, how.count)
+        float_ = f.globals.intern("OpTypeFloat", 32)
+        kind = float_ if how.count == 1 else f.globals.intern("OpTypeVector", float_, how.count)
         value = f.emit(item.name, kind, value)
     call(how.target, from_float(how.target, rounding, saturate), last=True)

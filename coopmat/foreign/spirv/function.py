@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from ...matrices.lowering import Fill, LibraryFunction, Target
 from ...matrices.variants import ComponentType
 from ...spirv.module import ENUM, OP, Instruction, id_positions, numbers
-from ...spirv.pool import FUNCTION, Pool
+from ...spirv.module_globals import FUNCTION, ModuleGlobals
 from ...spirv.refusal import Refused, unsupported
 from .types import Types, matrix_route
 
@@ -60,7 +60,7 @@ class ModuleState(Protocol):
     """The lowering of a module as its functions see it; `module_lowering.ModuleLowering` implements it."""
 
     types: Types
-    pool: Pool
+    globals: ModuleGlobals
     definitions: dict[int, Instruction]
     small_floats: Replaced
     changes: Mapping[int, Change]
@@ -94,7 +94,7 @@ class FunctionLowering:
 
     def __init__(self, module: ModuleState, code: Sequence[Instruction], target: Target) -> None:
         self.module, self.target = module, target
-        self.types, self.pool = module.types, module.pool
+        self.types, self.globals = module.types, module.globals
         self.definitions = module.definitions
         self.route = target.route
         self.code = code
@@ -159,13 +159,13 @@ class FunctionLowering:
         control = function.operands[0]
         out: Code = []
         if any(map(carries, kind.operands)):
-            parameters = [self.pool.pointer(p) if carries(p) else p for p in parameters]
+            parameters = [self.globals.pointer(p) if carries(p) else p for p in parameters]
             if carries(result):
                 self.returns = self.module.new_id()
-                parameters.insert(0, self.pool.pointer(result))
+                parameters.insert(0, self.globals.pointer(result))
                 out.append(self._instruction("OpFunctionParameter", parameters[0], self.returns))
-                result = self.pool.intern("OpTypeVoid")
-            kind_id = self.pool.intern("OpTypeFunction", result, *parameters)
+                result = self.globals.intern("OpTypeVoid")
+            kind_id = self.globals.intern("OpTypeFunction", result, *parameters)
         else:
             kind_id = function.operands[1]
         if self.module.uses_matrices(function.result or 0):
@@ -175,7 +175,8 @@ class FunctionLowering:
         for item in self.code[1:end]:
             if carries(item.result_type):
                 self.module.rewritten.add(item.result or 0)
-                item = self._instruction("OpFunctionParameter", self.pool.pointer(item.result_type or 0), item.result)
+                pointer = self.globals.pointer(item.result_type or 0)
+                item = self._instruction("OpFunctionParameter", pointer, item.result)
             self.out.append(item)
         self.top = self.out
         return end
@@ -223,7 +224,7 @@ class FunctionLowering:
         """Create a variable for values of this type, by default with a new id, and return its id."""
         if result is not None:
             self.module.rewritten.add(result)
-        item = self._instruction("OpVariable", self.pool.pointer(kind), result, FUNCTION)
+        item = self._instruction("OpVariable", self.globals.pointer(kind), result, FUNCTION)
         self.variables.append(item)
         return item.result or 0
 
@@ -292,31 +293,31 @@ class FunctionLowering:
             raise unsupported(item, "such a constant of a type with matrices is not supported yet")
         elif kind in self.types.matrices:
             element = self.types.elements(kind)
-            null = self.pool.intern("OpConstantNull", result_type=element) if name == "OpConstantNull" else 0
+            null = self.globals.intern("OpConstantNull", result_type=element) if name == "OpConstantNull" else 0
             self.call(Fill(self.types.matrices[kind]), at, null or item.operands[0])
         else:
             for n, member in enumerate(self.types.members(kind)):
                 if name == "OpConstantNull":
-                    part = self.definitions[self.pool.intern("OpConstantNull", result_type=member)]
+                    part = self.definitions[self.globals.intern("OpConstantNull", result_type=member)]
                 else:
                     part = self.definitions[item.operands[n]]
                 self.constant(part, self.member(at, kind, [n])[0])
 
     def member(self, pointer: int, kind: int, path: Sequence[int], result: int | None = None) -> tuple[int, int]:
         """Return the address and the type of a part of an object in private memory, which literal indices select."""
-        indices = []
+        indices: list[int] = []
         for n, index in enumerate(path):
             if kind in self.types.matrices:
                 if n + 1 != len(path):
                     raise Refused("spirv-invalid", f"a component of type %{kind} has no members")
                 width = self.width(kind)
-                indices += [self.pool.number(index)] if width == 1 else [*map(self.pool.number, divmod(index, width))]
+                indices += map(self.globals.number, divmod(index, width) if width > 1 else (index,))
             else:
-                indices.append(self.pool.number(index))
+                indices.append(self.globals.number(index))
             kind = self.types.member(kind, index)
         if not indices:
             return pointer, kind
-        return self.emit("OpInBoundsAccessChain", self.pool.pointer(kind), pointer, *indices, result=result), kind
+        return self.emit("OpInBoundsAccessChain", self.globals.pointer(kind), pointer, *indices, result=result), kind
 
     # --- instructions
 

@@ -19,12 +19,12 @@ def function(f: FunctionLowering, kind: int, callee: int, types: Sequence[int]) 
     For each component, `callee` is called with the row, the column, and the operands; of operands that are matrices,
     with the corresponding component. `types` are the operands' types.
     """
-    pool, types_of = f.pool, f.types
-    uint, boolean, void = pool.integer(32), pool.intern("OpTypeBool"), pool.intern("OpTypeVoid")
-    parameter_types = [pool.pointer(t) if types_of.carries(t) else t for t in (kind, *types)]
+    globals_, types_of = f.globals, f.types
+    uint, boolean, void = globals_.integer(32), globals_.intern("OpTypeBool"), globals_.intern("OpTypeVoid")
+    parameter_types = [globals_.pointer(t) if types_of.carries(t) else t for t in (kind, *types)]
     entry, head, body, end, name, following = (f.module.new_id() for _ in range(6))
-    matrix, zero = types_of.matrices[kind], pool.number(0)
-    signature = pool.intern("OpTypeFunction", void, *parameter_types)
+    matrix, zero = types_of.matrices[kind], globals_.number(0)
+    signature = globals_.intern("OpTypeFunction", void, *parameter_types)
     code: Code = [_make("OpFunction", 0, signature, kind=void, result=name)]
     outer, f.out = f.out, code
     out, *operands = (f.emit("OpFunctionParameter", t) for t in parameter_types)
@@ -42,7 +42,7 @@ def function(f: FunctionLowering, kind: int, callee: int, types: Sequence[int]) 
         arguments.append(f.emit("OpLoad", types_of.elements(t), address(f, operand, t, i)) if is_matrix else operand)
     value = f.emit("OpFunctionCall", types_of.elements(kind), callee, *arguments)
     code.append(_make("OpStore", address(f, out, kind, i), value))
-    f.emit("OpIAdd", uint, i, pool.number(1), result=following)
+    f.emit("OpIAdd", uint, i, globals_.number(1), result=following)
     code += [_make("OpBranch", head), _make("OpLabel", result=end), _make("OpReturn"), _make("OpFunctionEnd")]
     f.out = outer
     return code

@@ -13,7 +13,7 @@ from ...matrices.routes import MAX_WORK_ITEMS
 from ...matrices.variants import ComponentType
 from ...spirv import joint_matrix, matrix_calls
 from ...spirv.module import ENUM, OP, Instruction, Module, decode_string, id_positions, numbers
-from ...spirv.pool import Pool
+from ...spirv.module_globals import ModuleGlobals
 from ...spirv.refusal import Refused, unsupported
 from ...spirv.sections import Section, entry_point, split
 from . import floats_as_integers, operations, subgroups, values
@@ -56,7 +56,7 @@ class Prepared:
 
     module: Module
     sections: dict[Section, list[Instruction]]
-    pool: Pool
+    globals: ModuleGlobals
     replaced: dict[int, Instruction]
     dropped: set[int]
     functions: list[Code]
@@ -92,8 +92,8 @@ class ModuleLowering:
             self.small_floats = floats_as_integers.replace(module, self.sections, functions)
         code = [*self.sections[Section.GLOBAL], *(item for body in functions for item in body)]
         self.definitions = {i.result: i for i in (*self.sections[Section.IMPORT], *code) if i.result is not None}
-        self.pool = Pool(module, self.sections[Section.GLOBAL], self.definitions)
-        self.types = Types(self.pool)
+        self.globals = ModuleGlobals(module, self.sections[Section.GLOBAL], self.definitions)
+        self.types = Types(self.globals)
         self.types.read_matrices(self.small_floats.matrices)
         self.functions = {code[0].result or 0: code for code in functions}
         self.has_matrices = bool(self.types.matrices)
@@ -124,7 +124,7 @@ class ModuleLowering:
         # The targets of kernels that use matrices of a work-group, and that state the group's size.
         self.of_work_groups: set[Target] = set()
         self.kernels = self._kernels()
-        enlarge_tiles(self.kernels, self.functions, self.sections, self.pool)
+        enlarge_tiles(self.kernels, self.functions, self.sections, self.globals)
         self._entry_points = {kernel.function for kernel in self.kernels}
 
     def _users_of(self, of_work_group: bool) -> set[int]:
@@ -148,7 +148,7 @@ class ModuleLowering:
         callers = _callers_of_the_library(lowered)
         for kernel in self.kernels:
             kernel.uses_library = kernel.function in callers
-        read_tiles(self.kernels, self.functions, self.sections, self.pool)
+        read_tiles(self.kernels, self.functions, self.sections, self.globals)
         kernels = describe(self.kernels, self.functions, self.sections, self.types, self._spellings)
         sizes = [target.sub_group_size for function, target in self._versions if function in self._of_subgroups]
         size = min(sizes, default=self.route.tuning.sub_group_size)
@@ -159,7 +159,7 @@ class ModuleLowering:
         return Prepared(
             self.module,
             self.sections,
-            self.pool,
+            self.globals,
             replaced,
             self.hidden,
             lowered,
@@ -311,7 +311,7 @@ class ModuleLowering:
     # --- global definitions ----------------------------------------------------------------------
 
     def _matrix_constants(self) -> set[int]:
-        items = self.pool.items
+        items = self.globals.items
         return {i.result or 0 for i in items if i.result_type is not None and self.types.carries(i.result_type)}
 
     def _debug_sets(self) -> set[int | None]:
@@ -429,12 +429,12 @@ def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxy
     `spellings` maps a kernel's name to the OpenCL C types of its parameters.
     """
     sections, code = split(module.instructions)
-    pool = Pool(module, sections[Section.GLOBAL], module.definitions())
-    types = Types(pool)
+    globals_ = ModuleGlobals(module, sections[Section.GLOBAL], module.definitions())
+    types = Types(globals_)
     functions = {items[0].result or 0: items for items in code}
-    users = users_of_matrices(functions, types, {i.result or 0 for i in types.pool.items if i.opcode == MATRIX})
+    users = users_of_matrices(functions, types, {i.result or 0 for i in types.globals.items if i.opcode == MATRIX})
     kernels = read_kernels(sections, types.constants, users)
-    read_tiles(kernels, functions, sections, pool)
+    read_tiles(kernels, functions, sections, globals_)
     return describe(kernels, functions, sections, types, spellings)
 
 

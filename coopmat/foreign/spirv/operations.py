@@ -65,7 +65,7 @@ def _place(
     if space not in SPACES:
         raise unsupported(item, f"memory of storage class {space} is not supported")
     volatile = len(rest) > 1 and bool(rest[1] & _VOLATILE)
-    stride = _stride(f, item, matrix, f.types.pointee(pointer), rest[0]) if rest else f.pool.number(0, 64)
+    stride = _stride(f, item, matrix, f.types.pointee(pointer), rest[0]) if rest else f.globals.number(0, 64)
     return (SPACES[space], Layout(number), volatile), stride, pointer
 
 
@@ -74,14 +74,14 @@ def _stride(f: FunctionLowering, item: Instruction, matrix: MatrixType, pointee:
     element, component = f.types.bits(pointee), matrix.component.bits
     operand, constant_names = f.definitions[stride], ("OpConstant", "OpConstantNull")
     if operand.name in constant_names:
-        return f.pool.number(f.types.constants.value(stride) * element // component, 64)
-    size_t = f.pool.integer(64)
+        return f.globals.number(f.types.constants.value(stride) * element // component, 64)
+    size_t = f.globals.integer(64)
     if f.types.bits(f.types.of(stride)) != 64:
         stride = f.emit("OpUConvert", size_t, stride)
     if element > component:
-        return f.emit("OpIMul", size_t, stride, f.pool.number(element // component, 64))
+        return f.emit("OpIMul", size_t, stride, f.globals.number(element // component, 64))
     if element < component:
-        return f.emit("OpUDiv", size_t, stride, f.pool.number(component // element, 64))
+        return f.emit("OpUDiv", size_t, stride, f.globals.number(component // element, 64))
     return stride
 
 
@@ -187,7 +187,7 @@ def bitcast(f: FunctionLowering, item: Instruction) -> bool:
     source, result = _matrix(f, f.types.of(item.operands[0])), _matrix(f, item.result_type)
     if (source.component.bits, source.shape) != (result.component.bits, result.shape):
         raise unsupported(item, f"of {source} to {result} is not supported")
-    f.copy(item.result, f.emit("OpBitcast", f.pool.pointer(item.result_type or 0), f.place(item.operands[0])))
+    f.copy(item.result, f.emit("OpBitcast", f.globals.pointer(item.result_type or 0), f.place(item.operands[0])))
     return True
 
 
@@ -268,7 +268,7 @@ def per_element(f: FunctionLowering, item: Instruction) -> bool:
     assert isinstance(head, Instruction)
     f.module.functions_of_maps.append(code)
     f.module.touched = True
-    f.emit("OpFunctionCall", f.pool.intern("OpTypeVoid"), head.result or 0, item.result or 0, *arguments)
+    f.emit("OpFunctionCall", f.globals.intern("OpTypeVoid"), head.result or 0, item.result or 0, *arguments)
     return True
 
 

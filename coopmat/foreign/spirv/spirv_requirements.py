@@ -8,7 +8,7 @@ from ...analysis.target_check import Requirement
 from ...matrices.memory_rules import Congruence
 from ...matrices.variants import Layout
 from ...spirv.module import OP, Module
-from ...spirv.pool import Pool
+from ...spirv.module_globals import ModuleGlobals
 from ...spirv.sections import Section, split
 from . import floats_as_integers
 from .types import Types
@@ -24,7 +24,7 @@ def find_requirements(module: Module) -> Iterator[Requirement]:
     The requirements have no places. Strides are those that are constants.
     """
     sections, functions = split(module.instructions)
-    types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
+    types = Types(ModuleGlobals(module, sections[Section.GLOBAL], module.definitions()))
     types.read_matrices(floats_as_integers.of_matrices(sections[Section.GLOBAL]))
     yield from (Requirement(None, (matrix,)) for matrix in types.matrices.values())
     constants = {i.result: i for i in module.instructions if i.name == "OpConstant"}

@@ -81,7 +81,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
     if f.route.has_one_work_item:
         f.out.append(Instruction(OP["OpMemoryBarrier"], (memory, semantics)))
     else:
-        group = f.pool.number(SCOPE_WORKGROUP)
+        group = f.globals.number(SCOPE_WORKGROUP)
         memory = group if f.types.constants.value(memory) == SCOPE_SUBGROUP else memory
         f.out.append(Instruction(item.opcode, (group, memory, semantics)))
     return True
@@ -90,7 +90,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
 def memory_barrier(f: FunctionLowering, item: Instruction) -> bool:
     if f.route.has_one_work_item or not _of_subgroup(f, item):
         return False
-    f.out.append(Instruction(item.opcode, (f.pool.number(SCOPE_WORKGROUP), item.operands[1])))
+    f.out.append(Instruction(item.opcode, (f.globals.number(SCOPE_WORKGROUP), item.operands[1])))
     return True
 
 
@@ -185,19 +185,19 @@ def _one(
     if f.definitions[kind].opcode != _BOOL:
         return f.call(function, *arguments, result=result)
     truth = f.call(function, *arguments)
-    return f.emit("OpINotEqual", kind, truth, f.pool.number(0), result=result)
+    return f.emit("OpINotEqual", kind, truth, f.globals.number(0), result=result)
 
 
 def _as_word(f: FunctionLowering, value: int) -> int:
     """Return a value as an argument: booleans are passed as 32-bit integers."""
     if f.definitions[f.types.of(value)].opcode != _BOOL:
         return value
-    return f.emit("OpSelect", f.pool.integer(32), value, f.pool.number(1), f.pool.number(0))
+    return f.emit("OpSelect", f.globals.integer(32), value, f.globals.number(1), f.globals.number(0))
 
 
 def _narrow(f: FunctionLowering, value: int) -> int:
     kind = f.definitions[f.types.of(value)]
-    return value if kind.operands == (32, 0) else f.emit("OpUConvert", f.pool.integer(32), value)
+    return value if kind.operands == (32, 0) else f.emit("OpUConvert", f.globals.integer(32), value)
 
 
 def _collectives() -> dict[int, Change]:

@@ -17,7 +17,7 @@ from ...matrices.variants import (
 )
 from ...spirv import checks
 from ...spirv.module import OP, Instruction, numbers
-from ...spirv.pool import Pool
+from ...spirv.module_globals import ModuleGlobals
 from ...spirv.refusal import Refused, label, unsupported
 from .constants import Constants
 
@@ -31,8 +31,8 @@ _MOST_COMPONENTS = 2**24
 class Types:
     """The types of one module; `matrices` maps the id of a matrix type to the type."""
 
-    def __init__(self, pool: Pool) -> None:
-        self.pool, self.definitions = pool, pool.definitions
+    def __init__(self, globals_: ModuleGlobals) -> None:
+        self.globals, self.definitions = globals_, globals_.definitions
         self.constants = Constants(self.definitions)
         self.matrices: dict[int, MatrixType] = {}
         self._carries: dict[int, bool] = {}
@@ -42,7 +42,7 @@ class Types:
 
         `components` has the component types of those matrix types whose components were replaced by integers.
         """
-        for item in self.pool.items:
+        for item in self.globals.items:
             if item.opcode == MATRIX:
                 self.matrices[item.result or 0] = self._matrix(item, components.get(item.result or 0))
 
@@ -171,9 +171,9 @@ class Types:
             element, holder = self.elements(kind), matrix_route(route, matrix)
             width = holder.width(matrix)
             if width > 1:
-                element = self.pool.intern("OpTypeVector", element, width)
+                element = self.globals.intern("OpTypeVector", element, width)
             size = work_items if matrix.of_work_group else sub_group_size
-            count = self.pool.number(storage_components(holder, matrix, size) // width)
+            count = self.globals.number(storage_components(holder, matrix, size) // width)
             yield Instruction(_ARRAY, (element, count), None, kind)
 
     def elements(self, kind: int) -> int:

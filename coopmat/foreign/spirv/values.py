@@ -6,7 +6,7 @@ Each function of CHANGES lowers an instruction and returns True, or returns Fals
 from __future__ import annotations
 
 from ...spirv.module import OP, Instruction, numbers
-from ...spirv.pool import FUNCTION
+from ...spirv.module_globals import FUNCTION
 from ...spirv.refusal import Refused, label, unsupported
 from .function import Change, FunctionLowering
 from .subgroups import query
@@ -105,7 +105,7 @@ def copy_logical(f: FunctionLowering, item: Instruction) -> bool:
     """Lower OpCopyLogical to a copy: the two types have the same members."""
     if item.result not in f.places:
         return False
-    pointer = f.pool.pointer(item.result_type or 0)
+    pointer = f.globals.pointer(item.result_type or 0)
     f.copy(item.result, f.emit("OpBitcast", pointer, f.place(item.operands[0])))
     return True
 
@@ -116,7 +116,7 @@ def select(f: FunctionLowering, item: Instruction) -> bool:
     condition, *choices = item.operands
     if f.definitions[f.types.of(condition)].opcode != OP["OpTypeBool"]:
         raise unsupported(item, "a condition that is a vector cannot choose between matrices")
-    pointer = f.pool.pointer(item.result_type or 0)
+    pointer = f.globals.pointer(item.result_type or 0)
     f.copy(item.result, f.emit("OpSelect", pointer, condition, *map(f.place, choices)))
     return True
 
@@ -131,7 +131,7 @@ def call(f: FunctionLowering, item: Instruction) -> bool:
         return True
     operands = [f.place(a) if carries[n] else a for n, a in enumerate(arguments, 1)]
     if carries[0]:
-        void = f.pool.intern("OpTypeVoid")
+        void = f.globals.intern("OpTypeVoid")
         f.emit("OpFunctionCall", void, version, item.result or 0, *operands)
     else:
         f.out.append(Instruction(item.opcode, (version, *operands), item.result_type, item.result))
@@ -174,7 +174,7 @@ def _component(f: FunctionLowering, item: Instruction, kind: int, path: list[int
         return
     space = f.types.storage_class(base)
     if path:
-        base = f.emit(item.name, f.pool.pointer(kind, space), base, *path)
+        base = f.emit(item.name, f.globals.pointer(kind, space), base, *path)
     address(f, base, kind, index, space, item.result)
 
 
@@ -182,7 +182,7 @@ def address(
     f: FunctionLowering, base: int, kind: int, index: int, space: int = FUNCTION, result: int | None = None
 ) -> int:
     """Emit the address of a component of a matrix, given its index among those that the work-item holds."""
-    pointer = f.pool.pointer(f.types.elements(kind), space)
+    pointer = f.globals.pointer(f.types.elements(kind), space)
     if f.width(kind) == 1:
         return f.emit("OpInBoundsAccessChain", pointer, base, index, result=result)
     return f.emit("OpInBoundsPtrAccessChain", pointer, f.emit("OpBitcast", pointer, base), index, result=result)
