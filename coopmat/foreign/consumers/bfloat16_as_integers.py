@@ -97,12 +97,13 @@ def _merge_types(parts: Parts) -> None:
     ids: dict[int, int] = {}
 
     def renamed(item: Instruction) -> Instruction:
-        kind = ids.get(item.result_type or 0, item.result_type)
+        type_id = ids.get(item.result_type or 0, item.result_type)
         if not any(word in ids for word in item.operands):
-            return item if kind == item.result_type else Instruction(item.opcode, item.operands, kind, item.result)
+            same = type_id == item.result_type
+            return item if same else Instruction(item.opcode, item.operands, type_id, item.result)
         at = set(id_positions(item, parts.definitions))
         operands = tuple(ids.get(word, word) if n in at else word for n, word in enumerate(item.operands))
-        return Instruction(item.opcode, operands, kind, item.result)
+        return Instruction(item.opcode, operands, type_id, item.result)
 
     code = []
     for item in map(renamed, parts.globals.ordered({}, set())):
@@ -206,8 +207,8 @@ class _Conversion:
         uint = self.of(self.globals.integer(32))
         return self.globals.intern("OpConstantComposite", *[one] * self.count, result_type=uint)
 
-    def emit(self, name: str, kind: int, *operands: int, last: bool = False) -> int:
+    def emit(self, name: str, type_id: int, *operands: int, last: bool = False) -> int:
         result = self.item.result or 0 if last else self.parts.module.new_id()
-        self.out.append(Instruction(OP[f"Op{name}"], operands, kind, result))
+        self.out.append(Instruction(OP[f"Op{name}"], operands, type_id, result))
         self.parts.define(self.out[-1:])
         return result

@@ -205,26 +205,26 @@ class FunctionLowering:
 
     # --- building blocks
 
-    def _instruction(self, name: str, kind: int, result: int | None, *operands: int) -> Instruction:
-        item = Instruction(OP[name], operands, kind, result if result is not None else self.module.new_id())
+    def _instruction(self, name: str, type_id: int, result: int | None, *operands: int) -> Instruction:
+        item = Instruction(OP[name], operands, type_id, result if result is not None else self.module.new_id())
         if result is None:
             self.definitions[item.result or 0] = item
         else:
             # `definitions` keeps the old definition, for queries about the original module.
-            self.made_types[result] = kind
+            self.made_types[result] = type_id
         return item
 
-    def emit(self, name: str, kind: int, *operands: int, result: int | None = None) -> int:
+    def emit(self, name: str, type_id: int, *operands: int, result: int | None = None) -> int:
         """Emit an instruction with a result, and return the result's id, by default a new one."""
-        item = self._instruction(name, kind, result, *operands)
+        item = self._instruction(name, type_id, result, *operands)
         self.out.append(item)
         return item.result or 0
 
-    def variable(self, kind: int, result: int | None = None) -> int:
+    def variable(self, type_id: int, result: int | None = None) -> int:
         """Create a variable for values of this type, by default with a new id, and return its id."""
         if result is not None:
             self.module.rewritten.add(result)
-        item = self._instruction("OpVariable", self.globals.pointer(kind), result, FUNCTION)
+        item = self._instruction("OpVariable", self.globals.pointer(type_id), result, FUNCTION)
         self.variables.append(item)
         return item.result or 0
 
@@ -283,41 +283,42 @@ class FunctionLowering:
 
     def constant(self, item: Instruction, at: int) -> None:
         """Emit stores of a constant, which may contain matrices, to the address `at`."""
-        kind = item.result_type or 0
+        type_id = item.result_type or 0
         name = item.name.replace("OpSpec", "Op")
-        if not self.types.carries(kind):
+        if not self.types.carries(type_id):
             self.out.append(Instruction(_STORE, (at, item.result or 0)))
         elif name == "OpUndef":
             return
         elif name not in ("OpConstantNull", "OpConstantComposite"):
             raise unsupported(item, "such a constant of a type with matrices is not supported yet")
-        elif kind in self.types.matrices:
-            element = self.types.elements(kind)
+        elif type_id in self.types.matrices:
+            element = self.types.elements(type_id)
             null = self.globals.intern("OpConstantNull", result_type=element) if name == "OpConstantNull" else 0
-            self.call(Fill(self.types.matrices[kind]), at, null or item.operands[0])
+            self.call(Fill(self.types.matrices[type_id]), at, null or item.operands[0])
         else:
-            for n, member in enumerate(self.types.members(kind)):
+            for n, member in enumerate(self.types.members(type_id)):
                 if name == "OpConstantNull":
                     part = self.definitions[self.globals.intern("OpConstantNull", result_type=member)]
                 else:
                     part = self.definitions[item.operands[n]]
-                self.constant(part, self.member(at, kind, [n])[0])
+                self.constant(part, self.member(at, type_id, [n])[0])
 
-    def member(self, pointer: int, kind: int, path: Sequence[int], result: int | None = None) -> tuple[int, int]:
+    def member(self, pointer: int, type_id: int, path: Sequence[int], result: int | None = None) -> tuple[int, int]:
         """Return the address and the type of a part of an object in private memory, which literal indices select."""
         indices: list[int] = []
         for n, index in enumerate(path):
-            if kind in self.types.matrices:
+            if type_id in self.types.matrices:
                 if n + 1 != len(path):
-                    raise Refused("spirv-invalid", f"a component of type %{kind} has no members")
-                width = self.width(kind)
+                    raise Refused("spirv-invalid", f"a component of type %{type_id} has no members")
+                width = self.width(type_id)
                 indices += map(self.globals.number, divmod(index, width) if width > 1 else (index,))
             else:
                 indices.append(self.globals.number(index))
-            kind = self.types.member(kind, index)
+            type_id = self.types.member(type_id, index)
         if not indices:
-            return pointer, kind
-        return self.emit("OpInBoundsAccessChain", self.globals.pointer(kind), pointer, *indices, result=result), kind
+            return pointer, type_id
+        address = self.emit("OpInBoundsAccessChain", self.globals.pointer(type_id), pointer, *indices, result=result)
+        return address, type_id
 
     # --- instructions
 
@@ -352,9 +353,9 @@ class FunctionLowering:
     def carries(self, value: int) -> bool:
         return self.types.carries(self.types.of(value))
 
-    def width(self, kind: int) -> int:
+    def width(self, type_id: int) -> int:
         """Return the number of components of the vectors that hold a matrix type's rows; 1 if there are no vectors."""
-        matrix = self.types.matrices[kind]
+        matrix = self.types.matrices[type_id]
         return matrix_route(self.route, matrix).width(matrix)
 
 

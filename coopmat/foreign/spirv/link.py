@@ -86,9 +86,9 @@ class _Linker:
         arguments = list(call.arguments)
         if call.function.scratch_bytes(call.target):
             arguments.append(self._scratch(call.target))
-        for (argument, kind), parameter in zip(arguments, function.parameter_types, strict=True):
+        for (argument, type_id), parameter in zip(arguments, function.parameter_types, strict=True):
             parameter = self._global(part, parameter)
-            if kind and parameter != kind:
+            if type_id and parameter != type_id:
                 cast = self.module.new_id()
                 out.append(Instruction(OP["OpBitcast"], (argument,), parameter, cast))
                 argument = cast
@@ -103,11 +103,11 @@ class _Linker:
         if variable is None:
             size = max(i.scratch_bytes(target) for i in self.prepared.library_functions[target].values())
             words = self.globals.intern("OpTypeArray", self.globals.integer(64), self.globals.number(-(-size // 8)))
-            kind = self.globals.pointer(words, _WORKGROUP)
-            id_ = self.globals.add(Instruction(OP["OpVariable"], (_WORKGROUP,), kind, self.module.new_id()))
+            type_id = self.globals.pointer(words, _WORKGROUP)
+            id_ = self.globals.add(Instruction(OP["OpVariable"], (_WORKGROUP,), type_id, self.module.new_id()))
             self.variables.append(id_)
             self.sections[Section.ANNOTATION].append(instruction("OpDecorate", id_, _ALIGNMENT, 16))
-            variable = self.scratch[target] = id_, kind
+            variable = self.scratch[target] = id_, type_id
         return variable
 
     def _function(self, part: Part, id_: int) -> int:
@@ -167,13 +167,13 @@ class _Linker:
             self.variables.append(result)
         return result
 
-    def _same_built_in(self, kind: int | None, annotations: list[Instruction]) -> int | None:
+    def _same_built_in(self, type_id: int | None, annotations: list[Instruction]) -> int | None:
         """Return the module's variable with the same BuiltIn decoration and type; None if there is none."""
         decorations = [i.operands[1:] for i in annotations if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN]
         for item in self.sections[Section.ANNOTATION] if decorations else ():
             if item.opcode == _DECORATE and item.operands[1:] == decorations[0]:
                 variable = self.globals.definitions[item.operands[0]]
-                if variable.result_type == kind:
+                if variable.result_type == type_id:
                     return variable.result
         return None
 

@@ -129,7 +129,7 @@ class ModuleLowering:
 
     def _users_of(self, of_work_group: bool) -> set[int]:
         """Return the functions that use matrices of work-group scope, or else of subgroup scope."""
-        kinds = {kind for kind, matrix in self.types.matrices.items() if matrix.of_work_group == of_work_group}
+        kinds = {type_id for type_id, matrix in self.types.matrices.items() if matrix.of_work_group == of_work_group}
         return users_of_matrices(self.functions, self.types, kinds)
 
     def new_id(self) -> int:

@@ -24,10 +24,10 @@ _OPERAND_BITS = 31
 _OPERATORS = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 
 
-def _matrix(f: FunctionLowering, kind: int | None) -> MatrixType:
-    matrix = f.types.matrices.get(kind or 0)
+def _matrix(f: FunctionLowering, type_id: int | None) -> MatrixType:
+    matrix = f.types.matrices.get(type_id or 0)
     if matrix is None:
-        raise Refused("spirv-invalid", f"type %{kind} is not a cooperative matrix, and one is needed")
+        raise Refused("spirv-invalid", f"type %{type_id} is not a cooperative matrix, and one is needed")
     return matrix
 
 
@@ -213,7 +213,7 @@ def multiply_add(f: FunctionLowering, item: Instruction) -> bool:
 
 def _multiplied(f: FunctionLowering, item: Instruction) -> list[MatrixType]:
     """Return the types of A, B, C and the result; operand bits may mark integers of 16 bits as bfloat16."""
-    types = [_matrix(f, kind) for kind in (*map(f.types.of, item.operands[:3]), item.result_type)]
+    types = [_matrix(f, type_id) for type_id in (*map(f.types.of, item.operands[:3]), item.result_type)]
     bfloat16 = COMPONENT_TYPES["bf16"]
     return [
         replace(matrix, component=bfloat16) if of_bfloat16 and matrix.component.bits == 16 else matrix
@@ -259,11 +259,11 @@ def reduce(f: FunctionLowering, item: Instruction) -> bool:
 def per_element(f: FunctionLowering, item: Instruction) -> bool:
     """Lower OpCooperativeMatrixPerElementOpEXT to a call of a new function that loops over the components."""
     value, function, *operands = item.operands
-    kind = item.result_type or 0
+    type_id = item.result_type or 0
     callee = f.module.version(function, f.target)
     arguments = [f.place(operand) if f.carries(operand) else operand for operand in (value, *operands)]
     types = [f.types.of(operand) for operand in (value, *operands)]
-    code = maps.function(f, kind, callee, types)
+    code = maps.function(f, type_id, callee, types)
     head = code[0]
     assert isinstance(head, Instruction)
     f.module.functions_of_maps.append(code)

@@ -103,10 +103,10 @@ def query(f: FunctionLowering, item: Instruction) -> bool:
     return True
 
 
-def _block_name(f: FunctionLowering, kind: int) -> tuple[str, ComponentType]:
+def _block_name(f: FunctionLowering, type_id: int) -> tuple[str, ComponentType]:
     """Return the suffix of the block read and write functions of a type, and the type's unsigned component."""
-    item = f.definitions[kind]
-    scalar, count = (item.operands[0], item.operands[1]) if item.opcode == _VECTOR else (kind, 1)
+    item = f.definitions[type_id]
+    scalar, count = (item.operands[0], item.operands[1]) if item.opcode == _VECTOR else (type_id, 1)
     bits = f.types.bits(scalar)
     suffix = {8: "_uc", 16: "_us", 32: "", 64: "_ul"}[bits]
     return f"{suffix}{count if count > 1 else ''}", COMPONENT_TYPES[f"u{bits}"]
@@ -163,7 +163,7 @@ def _one(
     builtin: str,
     operands: list[int],
     sign: str,
-    kind: int,
+    type_id: int,
     result: int | None,
 ) -> int:
     component = None
@@ -182,10 +182,10 @@ def _one(
         _narrow(f, operand) if parameter.type == "uint" else operand
         for operand, parameter in zip(arguments, parameters, strict=False)
     ]
-    if f.definitions[kind].opcode != _BOOL:
+    if f.definitions[type_id].opcode != _BOOL:
         return f.call(function, *arguments, result=result)
     truth = f.call(function, *arguments)
-    return f.emit("OpINotEqual", kind, truth, f.globals.number(0), result=result)
+    return f.emit("OpINotEqual", type_id, truth, f.globals.number(0), result=result)
 
 
 def _as_word(f: FunctionLowering, value: int) -> int:
