@@ -114,7 +114,7 @@ def _block_name(f: FunctionLowering, type_id: int) -> tuple[str, ComponentType]:
 
 def block_read(f: FunctionLowering, item: Instruction) -> bool:
     suffix, component = _block_name(f, item.result_type or 0)
-    function = _builtin_function(f, item, f"intel_sub_group_block_read{suffix}", component)
+    function = _substitute(f, item, f"intel_sub_group_block_read{suffix}", component)
     f.call(function, item.operands[0], result=item.result)
     return True
 
@@ -122,17 +122,15 @@ def block_read(f: FunctionLowering, item: Instruction) -> bool:
 def block_write(f: FunctionLowering, item: Instruction) -> bool:
     pointer, value = item.operands
     suffix, component = _block_name(f, f.types.of(value))
-    f.call(_builtin_function(f, item, f"intel_sub_group_block_write{suffix}", component), pointer, value)
+    f.call(_substitute(f, item, f"intel_sub_group_block_write{suffix}", component), pointer, value)
     return True
 
 
 # --- calls -----------------------------------------------------------------------------------------
 
 
-def _builtin_function(
-    f: FunctionLowering, item: Instruction, builtin: str, component: ComponentType | None
-) -> LibraryFunction:
-    function = substitute_builtin(f.route, builtin, component)
+def _substitute(f: FunctionLowering, item: Instruction, name: str, component: ComponentType | None) -> LibraryFunction:
+    function = substitute_builtin(f.route, name, component)
     if function is None:
         raise unsupported(item, f"under --matrices {f.route.name} is not supported")
     return function
@@ -174,7 +172,7 @@ def _one(
             component = COMPONENT_TYPES[f"{prefix}{scalar.operands[0]}"]
         elif scalar.opcode == _BOOL:
             component = _S32
-    function = _builtin_function(f, item, builtin, component)
+    function = _substitute(f, item, builtin, component)
     arguments = [_as_word(f, operand) for operand in operands]
     # The first parameters are values; parameters of type uint are numbers of lanes.
     parameters = function.signature.parameters[: len(arguments)]
