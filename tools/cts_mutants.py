@@ -41,33 +41,33 @@ class Mutant:
 
 _FILES = ("general", "lanes", "subgroup_of_one", "scratch", "x86")
 _GENERAL, _LANES, _ONE, _SCRATCH, _X86 = (f"matrices/library/{name}.cl" for name in _FILES)
-_HOLDINGS, _PRODUCTS = "matrices/holdings.py", "matrices/products.py"
-_INSTANCES, _MULTIPLY_ADD = "matrices/instances.py", "matrices/multiply_add.py"
+_LAYOUTS, _PRODUCTS = "matrices/lane_layouts.py", "matrices/hardware_multiplies.py"
+_FUNCTIONS, _MULTIPLY_ADD = "matrices/library_functions.py", "matrices/multiply_add.py"
 _SPELLING = "matrices/spelling.py"
 
 MUTANTS = (
     # Loads and stores.
     Mutant(
-        "row-major-transposed", "one", _INSTANCES, 'return f"({r} * stride + {c})"', 'return f"({c} * stride + {r})"'
+        "row-major-transposed", "one", _FUNCTIONS, 'return f"({r} * stride + {c})"', 'return f"({c} * stride + {r})"'
     ),
     Mutant(
         "column-major-transposed",
         "lanes",
-        _INSTANCES,
+        _FUNCTIONS,
         'return f"({c} * stride + {r})"',
         'return f"({r} * stride + {c})"',
     ),
     Mutant(
-        "stride-ignored", "lanes", _INSTANCES, 'return f"({r} * stride + {c})"', 'return f"({r} * CM_COLUMNS + {c})"'
+        "stride-ignored", "lanes", _FUNCTIONS, 'return f"({r} * stride + {c})"', 'return f"({r} * CM_COLUMNS + {c})"'
     ),
     Mutant(
         "stride-0-taken-for-1",
         "one",
-        _INSTANCES,
+        _FUNCTIONS,
         'return f"({r} * stride + {c})"',
         'return f"({r} * max(stride, (size_t)1) + {c})"',
     ),
-    Mutant("packed-rows-swapped", "one", _INSTANCES, "+ {r} % {pack})", "+ ({r} + 1) % {pack})"),
+    Mutant("packed-rows-swapped", "one", _FUNCTIONS, "+ {r} % {pack})", "+ ({r} + 1) % {pack})"),
     Mutant(
         "last-row-not-stored",
         "lanes",
@@ -85,7 +85,7 @@ MUTANTS = (
     Mutant(
         "padding-written",
         "lanes",
-        _HOLDINGS,
+        _LAYOUTS,
         '"1" if self.is_full else',
         '"1" if self else',
     ),
@@ -213,13 +213,13 @@ MUTANTS = (
     Mutant(
         "tiles-turned",
         "mma:emulated",
-        _HOLDINGS,
+        _LAYOUTS,
         "return number % down * tile.rows + row,",
         "return (number + 1) % down * tile.rows + row,",
     ),
     Mutant("next-row-of-mixed", "mma:emulated", _GENERAL, "x[CM_ROW(lane, s)]", "x[(CM_ROW(lane, s) + 1) % CM_M]"),
     Mutant("other-sign", "mma:emulated", _PRODUCTS, 'types = "s8" if a_signed', 'types = "s8" if b_signed'),
-    Mutant("packs-turned", "x86:emulated", _HOLDINGS, "column * self.pack + row % self.pack", "column * self.pack"),
+    Mutant("packs-turned", "x86:emulated", _LAYOUTS, "column * self.pack + row % self.pack", "column * self.pack"),
     Mutant(
         "dot-product-of-three",
         "x86:emulated",
@@ -309,7 +309,7 @@ def judged(item: Item) -> tuple[str, float]:
     return verdict(mutant, *run(route, mutant, 1)), time.monotonic() - begun
 
 
-def tell(item: Item, fault: str, seconds: float) -> bool:
+def report(item: Item, fault: str, seconds: float) -> bool:
     route, mutant = item
     name = mutant.name if mutant else "as it is"
     how = fault or ("killed" if mutant else "passes")
@@ -322,7 +322,7 @@ def on_cluster(cluster: str, work: list[Item]) -> list[bool]:
 
     results = spread(cluster, judged, work, lambda line: print(line, file=sys.stderr))
     return [
-        tell(item, *(result if isinstance(result, tuple) else (reason(result), 0.0)))
+        report(item, *(result if isinstance(result, tuple) else (reason(result), 0.0)))
         for item, result in zip(work, results, strict=True)
     ]
 
@@ -346,7 +346,7 @@ def main() -> int:
         right = on_cluster(arguments.cluster, work)
     else:
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            right = [tell(item, *result) for item, result in zip(work, pool.map(judged, work), strict=True)]
+            right = [report(item, *result) for item, result in zip(work, pool.map(judged, work), strict=True)]
     killed = sum(right[len(routes) :])
     print(f"{killed} of {len(chosen)} mutants killed in {time.monotonic() - start:.0f} s")
     return 0 if all(right) else 1

@@ -20,8 +20,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from coopmat.matrices.instructions import FAMILIES
 from coopmat.matrices.routes import ROUTES
+from coopmat.matrices.vendor_instructions import FAMILIES
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 # component type of A and B -> the type of C, both types in run headers, the values of A and B, and the check of C. Sums

@@ -218,7 +218,7 @@ def accesses(parts: Parts) -> set[str]:
     """
     parts.types.read_matrices({})
     names = {OP["OpCooperativeMatrixLoadKHR"]: ("load", 1), OP["OpCooperativeMatrixStoreKHR"]: ("store", 2)}
-    found = {"double"} if parts.pool.find(OP["OpTypeFloat"], (64,)) is not None else set()
+    found = {"double"} if parts.globals.find(OP["OpTypeFloat"], (64,)) is not None else set()
     for item in _code(parts):
         if item.opcode in names:
             word, at = names[item.opcode]

@@ -4,7 +4,7 @@ Usage: tools/vendor-compilers [--directory DIR] [--ocloc COMMAND] [--devices sm_
 
 Each kernel is compiled for each device that has its instructions:
 
-    functions      a call of each function of `coopmat.matrices.instructions`, without a loop: exactly that
+    functions      a call of each function of `coopmat.matrices.vendor_instructions`, without a loop: exactly that
                    instruction, once
     multiply-adds  OpenCL C of the routes mma, wmma, mfma and dpas, of one multiply-add without a loop: for each
                    product, each choice of types and signs, saturating and not, one of the instruction's shape and one

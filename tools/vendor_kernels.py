@@ -17,10 +17,10 @@ from vendor_toolchains import Compiler, MachineCode, OpenCLCompiler, Refused
 
 import coopmat
 from coopmat.diagnostics import CompileError
-from coopmat.matrices.instructions import INSTRUCTIONS, Instruction, source
-from coopmat.matrices.products import FragmentProduct
+from coopmat.matrices.hardware_multiplies import FragmentProduct
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import Operands, Variant, default_operands
+from coopmat.matrices.vendor_instructions import INSTRUCTIONS, Instruction, source
 from coopmat.options import CompileOptions
 from coopmat.runtime.launch import resolve_options
 from coopmat.runtime.runheader import Run, parse_header

@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 
 from coopmat.devices import DeviceInfo, from_key_values
-from coopmat.matrices.instructions import DPAS, Instruction
+from coopmat.matrices.vendor_instructions import DPAS, Instruction
 
 # The wheels of CUDA 13, whose names have no version suffix, and which support compute capability 7.5.
 WHEELS = tuple(f"nvidia-cuda-{part}==13.*" for part in ("nvrtc", "nvcc", "cuobjdump", "nvdisasm"))

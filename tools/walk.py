@@ -23,7 +23,7 @@ from coopmat.spirv import emit, emitter
 PACKAGE = Path(compiler.__file__).resolve().parents[1]
 # Modules with tables of rows, and functions that select rows.
 TABLES = ("frontend/builtins/", "frontend/types.py", "frontend/words.py", "warning_options/", "matrices/variants.py",
-          "features.py", "frontend/foreign_names.py", "spirv/instructions.py")  # fmt: skip
+          "features.py", "frontend/foreign_names.py")  # fmt: skip
 
 
 class _SameProcess(emit._Emitter):

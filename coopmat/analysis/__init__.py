@@ -50,6 +50,6 @@ def check_uniformity(unit: typed.Unit, diagnostics: Diagnostics) -> None:
 
 def find_requirements(unit: typed.Unit, rules: MemoryRules | None) -> Iterator[Requirement]:
     """Yield what a unit requires of a device; `rules` are the device's requirements on matrices in memory."""
-    from .requirements import find_requirements
+    from .source_requirements import find_requirements
 
     return find_requirements(unit, rules)

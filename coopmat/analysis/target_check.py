@@ -1,7 +1,7 @@
 """The check for the native route that a device supports the matrices, multiply-adds and accesses of a program.
 
-Each kind of input states its requirements in a module `requirements`: OpenCL C in this folder, LLVM IR and SPIR-V in
-`coopmat.foreign`.
+Each kind of input states its requirements in a module `..._requirements`: OpenCL C in this folder, LLVM IR and SPIR-V
+in `coopmat.foreign`.
 """
 
 from __future__ import annotations

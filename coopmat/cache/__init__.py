@@ -7,7 +7,7 @@ COOPMAT_NO_CACHE=1: turns the cache off.
 COOPMAT_CACHE_DIR: the directory of the cache.
 COOPMAT_CACHE_SIZE: the bytes that all entries may take; the least recently used entries are removed first.
 
-A directory that other users can access is not used (`places`).
+A directory that other users can access is not used (`directories`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import places
-from .places import CACHE_DIRECTORY as CACHE_DIRECTORY, CACHE_SIZE as CACHE_SIZE, cache_directory as cache_directory
+from . import directories
+from .directories import (
+    CACHE_DIRECTORY as CACHE_DIRECTORY,
+    CACHE_SIZE as CACHE_SIZE,
+    cache_directory as cache_directory,
+)
 
 try:
     import fcntl
@@ -132,7 +136,7 @@ class Cache:
             return None
         path = _path(directory, key)
         try:
-            entry, files = _parse(places.read_regular(path, places.size_limit()))
+            entry, files = _parse(directories.read_regular(path, directories.size_limit()))
             check(entry)
         except OSError:
             return None
@@ -145,7 +149,7 @@ class Cache:
             log("%s: an included file has changed", key, warn=False)
             return None
         with suppress(OSError):
-            os.utime(path)  # the time of last use, by which `places.evict` orders entries
+            os.utime(path)  # the time of last use, by which `directories.evict` orders entries
         return entry
 
     def put(self, key: str, entry: Entry) -> None:
@@ -154,15 +158,15 @@ class Cache:
         if directory is None:
             return
         try:
-            data, limit = _format(entry), places.size_limit()
+            data, limit = _format(entry), directories.size_limit()
             if len(data) > limit:
                 log("%s: %d bytes are more than all entries may take", key, len(data), warn=False)
                 return
             path = _path(directory, key)
             for folder in (path.parent.parent, path.parent):
                 folder.mkdir(mode=0o700, exist_ok=True)
-            places.write_whole(path, data)
-            places.evict_if_due(directory, limit, len(data))
+            directories.write_whole(path, data)
+            directories.evict_if_due(directory, limit, len(data))
         except OSError as error:
             log("the cache entry %s could not be written: %s", key, error)
 
@@ -182,7 +186,7 @@ class Cache:
     def clear(self) -> None:
         """Remove all entries, lock files and rejected programs. Raises OSError if the directory is not private."""
         if self.directory is not None:
-            places.clear(self.directory)
+            directories.clear(self.directory)
 
     def _usable(self, make: bool = False) -> Path | None:
         """Return the directory if it is private, else None, and warn once; `make` creates a missing directory."""
@@ -191,8 +195,8 @@ class Cache:
             return None
         try:
             if make:
-                places.private_directory(directory)
-            places.require_private(directory)
+                directories.private_directory(directory)
+            directories.require_private(directory)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -212,7 +216,7 @@ class Cache:
         if directory is None:
             yield
             return
-        path = directory / places.LOCKS / key
+        path = directory / directories.LOCKS / key
         try:
             handle = _lock(path)
         except OSError as error:
@@ -230,13 +234,13 @@ class Cache:
 
 
 def _path(directory: Path, key: str) -> Path:
-    return directory / places.ENTRIES / key[:2] / key[2:]
+    return directory / directories.ENTRIES / key[:2] / key[2:]
 
 
 def _lock(path: Path) -> int:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     while True:
-        handle = places.open_regular(path, os.O_CREAT | os.O_RDWR)
+        handle = directories.open_regular(path, os.O_CREAT | os.O_RDWR)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             if os.path.samestat(os.fstat(handle), path.lstat()):

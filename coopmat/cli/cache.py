@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from coopmat.cache import NO_CACHE, Cache, cache_directory, places
+from coopmat.cache import NO_CACHE, Cache, cache_directory, directories
 
 from .status import ExitStatus
 
@@ -32,7 +32,7 @@ def info(as_json: bool) -> int:
 
     Example: coopmat cache info --json
     """
-    state = places.state(cache_directory())
+    state = directories.state(cache_directory())
     is_off = Cache.of_environment().directory is None
     if as_json:
         click.echo(json.dumps({**asdict(state), "off": is_off}, indent=2))
@@ -55,9 +55,9 @@ def clear() -> int:
 
     Example: coopmat cache clear
     """
-    before = places.state(cache_directory())
-    places.clear(cache_directory())
-    after = places.state(cache_directory())
+    before = directories.state(cache_directory())
+    directories.clear(cache_directory())
+    after = directories.state(cache_directory())
     count, freed = before.entries - after.entries, before.size - after.size
     click.echo(f"removed {count} builds, {_megabytes(freed)}, and {before.refused - after.refused} refused programs")
     return ExitStatus.DONE

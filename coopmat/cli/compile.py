@@ -109,7 +109,7 @@ def _run(arguments: list[str]) -> int:
     each = [replace(invocation, inputs=(name,)) for name in invocation.inputs]
     if len(each) > 1:
         _check_several(each, kinds, options)
-        reporter = reporter.holding()
+        reporter = reporter.for_inputs()
     status: int = ExitStatus.DONE
     for one in each:
         if one.verbose or one.dry:

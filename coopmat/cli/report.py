@@ -27,7 +27,7 @@ class Reporter:
     color: bool | None = None
     document: list[Diagnostic] | None = None
 
-    def holding(self) -> Reporter:
+    def for_inputs(self) -> Reporter:
         """Return a reporter for several inputs; for json and sarif it collects one document, which `finish` prints."""
         return self if self.format == "text" else replace(self, document=[])
 

@@ -20,7 +20,7 @@ from .arguments import compile_options
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus
-from .worker import Step, Tell, run_in_worker
+from .worker import Report, Step, run_in_worker
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
@@ -121,14 +121,14 @@ def _work(
     flags: list[str],
     outs: Sequence[str],
     how: tuple[str | None, int],
-    tell: Tell,
+    report: Report,
 ) -> int:
     """Do the runs in the worker process, save the outputs, and return the exit status.
 
     On a CompileError, the texts of options are added to its sources, so that diagnostics can show them.
     """
     try:
-        results = _run_all(source, name, line, flags, how, tell)
+        results = _run_all(source, name, line, flags, how, report)
         _save(outs, results)
     except CompileError as error:
         sources = error.sources or SourceMap()
@@ -139,7 +139,7 @@ def _work(
 
 
 def _run_all(
-    source: bytes, name: str, line: _CommandLine, flags: list[str], how: tuple[str | None, int], tell: Tell
+    source: bytes, name: str, line: _CommandLine, flags: list[str], how: tuple[str | None, int], report: Report
 ) -> list[RunResult]:
     from coopmat.devices import select
     from coopmat.runtime import parse_header
@@ -152,7 +152,7 @@ def _run_all(
     shown: set[Diagnostic] = set()
     for run in runs:
         try:
-            result = _run_one(source, name, run, (line, flags, how[1]), device, shown, tell)
+            result = _run_one(source, name, run, (line, flags, how[1]), device, shown, report)
         except CompileError as error:
             raise with_source(error, name, text) from None
         _print_result(result, line.sources)
@@ -167,24 +167,24 @@ def _run_one(
     wanted: tuple[_CommandLine, list[str], int],
     device: DeviceInfo,
     shown: set[Diagnostic],
-    tell: Tell,
+    report: Report,
 ) -> RunResult:
     """Compile, build and launch one run; the module's diagnostics are printed before the launch."""
     from coopmat.runtime import Program, launch
     from coopmat.runtime.launch import compile_for
 
     line, flags, repeat = wanted
-    tell(Step(f"the compilation of {name}"))
+    report(Step(f"the compilation of {name}"))
     module = compile_for(source, CompileOptions.from_arguments([*run.options, *flags]), device, name=name)
     _show(module, shown)
     _warn_of_macros(run, line, flags, module)
-    tell(Step(f"the device's compiler ({device.label})"))
+    report(Step(f"the device's compiler ({device.label})"))
     program = Program(module, device)
     _show(program.module, shown)
 
     def starting(kernel: str, description: str) -> None:
         sys.stdout.flush()
-        tell(Step(f"kernel '{kernel}'", (f"it ran on {device.label} with {description}",)))
+        report(Step(f"kernel '{kernel}'", (f"it ran on {device.label} with {description}",)))
 
     return launch(program, run, repeat=repeat, arrays=line.arrays, starting=starting)
 

@@ -33,7 +33,7 @@ class Step(NamedTuple):
 # The seconds that a worker which has returned its status gets to end.
 _PATIENCE = 5.0
 
-Tell = Callable[[Step], None]
+Report = Callable[[Step], None]
 
 # signal -> its usual cause in a kernel
 _CAUSES = {
@@ -48,7 +48,7 @@ _OUTSIDE = ("SIGSEGV", "SIGBUS", "SIGABRT")
 _ADVICE = "`--device oclgrind` reports invalid accesses with their places (pip install 'coopmat[oclgrind]')"
 
 
-def run_in_worker(work: Callable[[Tell], int], seconds: float | None) -> int:
+def run_in_worker(work: Callable[[Report], int], seconds: float | None) -> int:
     """Call `work` in a worker process and return its exit status; `work` gets a function that reports its steps.
 
     Raises CompileError if the process crashes, or takes longer than `seconds`. In the latter case, the process and
@@ -79,7 +79,7 @@ def run_in_worker(work: Callable[[Tell], int], seconds: float | None) -> int:
     raise CompileError([Diagnostic(Severity.ERROR, "timeout", message)])
 
 
-def _serve(work: Callable[[Tell], int], pipe: Connection, parents: Connection | None) -> None:
+def _serve(work: Callable[[Report], int], pipe: Connection, parents: Connection | None) -> None:
     """Call `work` in the worker process, and send its steps and its exit status through the pipe.
 
     The process leads a new process group, and ends when its parent ends. `parents` is the parent's end of the pipe,

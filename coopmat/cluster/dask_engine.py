@@ -40,20 +40,20 @@ class DaskEngine:
     """An engine that is a client of a dask.distributed scheduler.
 
     cluster: the address of the scheduler, or "local:N" for N workers that this engine starts.
-    tell: a function that is called with lines for the user.
+    report: a function that is called with lines for the user.
     device: the resource name of the only device of local workers; empty for all devices of this machine.
 
     Raises UsageError if no scheduler answers, or if dask.distributed is not installed.
     """
 
-    def __init__(self, cluster: str, tell: Callable[[str], None] = lambda text: None, device: str = "") -> None:
+    def __init__(self, cluster: str, report: Callable[[str], None] = lambda text: None, device: str = "") -> None:
         try:
             import dask
             import distributed
         except ImportError:
             raise UsageError("--cluster needs dask.distributed: pip install 'coopmat[cluster]'") from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        self._tell = tell
+        self._report = report
         self._refused: set[str] = set()
         self._own: Any = None
         if not cluster.startswith(LOCAL) and not _ADDRESS.fullmatch(cluster):
@@ -102,7 +102,7 @@ class DaskEngine:
             elif address not in self._refused:
                 self._refused.add(address)
                 has = f"coopmat {versions[0]}" if versions else "no version of coopmat"
-                self._tell(f"the worker {address} gets no work: it has {has}, and this process has {version()}")
+                self._report(f"the worker {address} gets no work: it has {has}, and this process has {version()}")
         return fitting
 
     def devices(self) -> dict[str, Identity]:

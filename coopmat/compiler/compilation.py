@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # The stages whose results are pickled with a module: the preprocessed source, and the program for a device.
 _CARRIED = (TOKENS, INFOS, EMITTED)
-# The number of tokens from which a source counts as long (`drops_early`).
+# The number of tokens from which a source counts as long (`release_early`).
 _MANY_TOKENS = 50_000
 
 
@@ -75,7 +75,7 @@ class Compilation:
     validated: whether spirv-val has accepted the binary.
     findings: the collector of diagnostics.
     preamble: the snapshot after an OpenCL C source's preamble; None if each stage processes its input at once.
-    keeps_all: whether a long source's tokens, trees and unreachable functions are kept (see `drops_early`).
+    retain: whether a long source's tokens, trees and unreachable functions are kept (see `release_early`).
     """
 
     def __init__(self, source: str | bytes, name: str, options: CompileOptions, language: str = "cl") -> None:
@@ -88,7 +88,7 @@ class Compilation:
         self.findings = self._collector()
         # Objects for linking (-c) have no preamble: other programs may call any function of the source.
         self.preamble = preamble_of(options) if language == "cl" and not options.separate else None
-        self.keeps_all = False
+        self.retain = False
         self._results: dict[Stage[Any], Any] = {}
         self._lock = threading.RLock()
 
@@ -98,7 +98,7 @@ class Compilation:
                 self.result(stage)
             carried = {stage: self._results[stage] for stage in _CARRIED if stage in self._results}
             if TOKENS in carried:
-                carried[TOKENS] = self.whole.result(TOKENS)
+                carried[TOKENS] = self.full.result(TOKENS)
             fields = {name: value for name, value in vars(self).items() if name != "_lock"} | {"preamble": None}
             return _unpickle, (_version(), pickle.dumps((type(self), {**fields, "_results": carried})))
 
@@ -132,27 +132,27 @@ class Compilation:
             return result
 
     @property
-    def whole(self) -> Compilation:
+    def full(self) -> Compilation:
         """Itself, if this compilation has all tokens and functions of the source; otherwise a new one that has them."""
-        if self.result(TOKENS).is_whole and not self.drops_early:
+        if self.result(TOKENS).is_whole and not self.release_early:
             return self
         other = Compilation(self.source, self.name, self.options, self.language)
-        other.preamble, other.keeps_all = None, True
+        other.preamble, other.retain = None, True
         return other
 
     @property
-    def drops_early(self) -> bool:
+    def release_early(self) -> bool:
         """Whether a long source's tokens, trees and unreachable functions are dropped once the next stage is finished.
 
         A long source has millions of such objects, which Python's garbage collector would traverse repeatedly.
         """
-        return not self.keeps_all and len(self.result(TOKENS).tokens) > _MANY_TOKENS
+        return not self.retain and len(self.result(TOKENS).tokens) > _MANY_TOKENS
 
-    def of_whole(self, stage: Stage[T]) -> T:
+    def full_result(self, stage: Stage[T]) -> T:
         """Return the result of a stage for the whole source: without a preamble, and with all functions."""
         if not self._results:
-            self.preamble, self.keeps_all = None, True
-        return self.whole.result(stage)
+            self.preamble, self.retain = None, True
+        return self.full.result(stage)
 
     def drop(self, *stages: Stage[Any]) -> None:
         """Drop the results of stages; of the tokens, only the list is emptied (macros and dependencies remain)."""
@@ -198,11 +198,11 @@ class Compilation:
         """Return the result of `run`, which runs under the budgets; add its duration to `timings[name]`."""
         start = time.perf_counter()
         try:
-            return self.bounded(run, name)
+            return self.with_budgets(run, name)
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
 
-    def bounded(self, run: Callable[[], T], name: str = "compile") -> T:
+    def with_budgets(self, run: Callable[[], T], name: str = "compile") -> T:
         """Return the result of `run`, which runs under the budgets of the options.
 
         Raises CompileError if a budget is exhausted, or the source is nested more deeply than Python's recursion limit.
@@ -228,7 +228,7 @@ class Compilation:
         """Add an error of the input to the findings, and return it as an exception, for the caller to raise."""
         return self.failure(Diagnostic(Severity.ERROR, code, message, span, notes=notes))
 
-    def placed(self, run: Callable[[], T]) -> T:
+    def with_sources(self, run: Callable[[], T]) -> T:
         """Return the result of `run`; add its errors to the findings and raise them again with the source text."""
         try:
             return run()

@@ -89,7 +89,7 @@ def _without_matrices(c: Compilation, emitted: bytes, types: dict[str, list[str]
     def run() -> Emission:
         size = c.options.sub_group_size
         prepared = prepare(emitted, c.matrices, size, tuning(c.options), types, without_small_floats=True)
-        check_count(sum(map(len, prepared.instances.values())))
+        check_count(sum(map(len, prepared.library_functions.values())))
         for code, message, kernel in prepared.notes:
             c.findings.warning(code, message, _head(c, kernel))
         c.findings.raise_if_errors()

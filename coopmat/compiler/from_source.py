@@ -55,10 +55,10 @@ def portions(c: Compilation) -> Portions:
     return at_once if c.preamble is None else c.preamble.portions
 
 
-def preamble_of(options: CompileOptions, *, whole: bool = False) -> Snapshot | None:
+def preamble_of(options: CompileOptions, *, retain: bool = False) -> Snapshot | None:
     """Return an empty snapshot for a compilation with these options; None with -include, which reads files first.
 
-    whole: whether all functions of the preamble are kept.
+    retain: whether all functions of the preamble are kept.
     """
     from ..preambles import Snapshot
 
@@ -70,7 +70,7 @@ def preamble_of(options: CompileOptions, *, whole: bool = False) -> Snapshot | N
         *(options.single_precision_constant, options.error_limit, options.no_warnings, options.warnings),
         options.system_dirs,
     )
-    return Snapshot(repr(settings), whole=whole)
+    return Snapshot(repr(settings), retain=retain)
 
 
 def parse(c: Compilation) -> syntax.TranslationUnit:
@@ -90,7 +90,7 @@ def analyse(c: Compilation) -> typed.Unit:
     flags = options.features, options.single_precision_constant, contract, options.wrap, options.half_bits, row_major
 
     def run() -> typed.Unit:
-        tree, reached = c.result(TREE), c.drops_early and not options.separate
+        tree, reached = c.result(TREE), c.release_early and not options.separate
         return c.timed("analyse", lambda: analyse(tree, c.findings, *flags, portions(c), reached, options.separate))
 
     with collector:
@@ -98,7 +98,7 @@ def analyse(c: Compilation) -> typed.Unit:
             try:
                 unit = run()
             except Unreached:
-                c.start_again(preamble_of(options, whole=True))
+                c.start_again(preamble_of(options, retain=True))
                 unit = run()
         except TooManyErrors:
             c.findings.raise_if_errors()
@@ -106,7 +106,7 @@ def analyse(c: Compilation) -> typed.Unit:
         c.findings.raise_if_errors()
         if c.preamble is not None:
             c.preamble.finish(unit)
-        if c.drops_early:
+        if c.release_early:
             c.drop(TOKENS, TREE)
         if unit.has_matrices:
             from ..analysis import find_requirements
@@ -140,7 +140,7 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
     unit = c.result(UNIT)
     every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
     if route == "native" and every:
-        from ..passes.native import NO_RULES, NativeMatrices
+        from ..passes.native_calls import NO_RULES, NativeMatrices
 
         rules = c.memory_rules() or NO_RULES
         sequence.append(NativeMatrices(functions, rules, options.sub_group_size, options.consumer))
@@ -188,7 +188,7 @@ def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
     sequence, report, verify = passes_for(c, form), passes.Report(), c.options.verify_passes
     unit = c.result(UNIT)
     with collector:
-        unit = c.timed("passes", lambda: c.placed(lambda: passes.run(unit, sequence, report, verify=verify)))
+        unit = c.timed("passes", lambda: c.with_sources(lambda: passes.run(unit, sequence, report, verify=verify)))
     c.warn_of(report.warnings)
     if c.options.remarks:
         lowered = ((span, text()) for span, text in report.remarks)
@@ -229,7 +229,7 @@ def lower(c: Compilation, form: str) -> LoweredModule:
 
     unit, _ = c.result(PASSED[form])
     with collector:
-        return c.timed("lower", lambda: c.placed(lambda: lower(unit, lower_options(c))))
+        return c.timed("lower", lambda: c.with_sources(lambda: lower(unit, lower_options(c))))
 
 
 def write(c: Compilation) -> Written:
@@ -240,7 +240,7 @@ def write(c: Compilation) -> Written:
     unit, _ = c.result(PASSED["c"])
     with collector:
         options = WriteOptions(c.options.cl_std, *prelude(c.matrices), half_bits=c.options.half_bits)
-        return c.timed("write", lambda: c.placed(lambda: write(unit, options)))
+        return c.timed("write", lambda: c.with_sources(lambda: write(unit, options)))
 
 
 def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
@@ -280,10 +280,10 @@ def emit(c: Compilation) -> bytes:
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
         has_matrices = c.language != "cl" or c.result(UNIT).has_matrices
-        return adapted(c, spirv) if c.matrices == "native" and has_matrices else spirv
+        return legalize_native(c, spirv) if c.matrices == "native" and has_matrices else spirv
 
 
-def adapted(c: Compilation, spirv: bytes) -> bytes:
+def legalize_native(c: Compilation, spirv: bytes) -> bytes:
     """Return a native module in the form that its consumer accepts. Raises CompileError if this is impossible."""
     from ..foreign.consumers import legalize_for_consumer
     from ..foreign.spirv import Refused

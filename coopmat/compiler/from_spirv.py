@@ -20,7 +20,7 @@ from .stages import READ_SPIRV
 if TYPE_CHECKING:
     from ..foreign.spirv import Prepared
     from ..ir.kernel_info import KernelInfo
-    from ..matrices.lowering import Instance, Target
+    from ..matrices.lowering import LibraryFunction, Target
     from ..spirv.module import Module
     from .compilation import Compilation
 
@@ -40,7 +40,7 @@ class Read:
 
 def read(c: Compilation) -> Read:
     """Read, validate and lower the module under the budgets. Raises CompileError, ToolsMissing."""
-    return c.bounded(lambda: _read(c))
+    return c.with_budgets(lambda: _read(c))
 
 
 def _read(c: Compilation) -> Read:
@@ -64,7 +64,7 @@ def _native(c: Compilation, binary: bytes, module: Module) -> Read:
     from ..foreign.spirv import find_requirements, kernels_of, read
     from ..spirv.checks import lint
 
-    result = Read(kernels_of(module), from_source.adapted(c, binary))
+    result = Read(kernels_of(module), from_source.legalize_native(c, binary))
     # A module that the consumer's passes leave unchanged was validated as the input.
     c.validated = _input_is_validated(c) and result.native == binary
     try:
@@ -82,7 +82,7 @@ def _prepared(c: Compilation, binary: bytes) -> Read:
 
     size, device_tuning = c.options.sub_group_size, tuning(c.options)
     prepared = c.timed("lower", lambda: _guarded(c, lambda: prepare(binary, c.matrices, size, device_tuning)))
-    check_count(sum(map(len, prepared.instances.values())))
+    check_count(sum(map(len, prepared.library_functions.values())))
     for code, message, _ in prepared.notes:
         c.findings.warning(code, message)
     c.findings.raise_if_errors()
@@ -102,11 +102,11 @@ def emit(c: Compilation) -> bytes:
 
 def link_together(compilations: Iterable[Compilation]) -> None:
     """Compile the library functions that these modules need in one go, which is much faster than one by one."""
-    needed: dict[Target, dict[str, Instance]] = {}
+    needed: dict[Target, dict[str, LibraryFunction]] = {}
     for c in compilations:
         if c.language == "spv" and (prepared := c.result(READ_SPIRV).prepared) is not None:
-            for target, instances in prepared.instances.items():
-                needed.setdefault(target, {}).update(instances)
+            for target, functions in prepared.library_functions.items():
+                needed.setdefault(target, {}).update(functions)
     for target, by_name in needed.items():
         with collector:
             spirv_library().need(target, by_name.values())

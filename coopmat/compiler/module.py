@@ -53,7 +53,7 @@ class Module(Compilation):
 
     @property
     def preprocessed(self) -> str:
-        return self.of_whole(TOKENS).to_text()
+        return self.full_result(TOKENS).to_text()
 
     @property
     def macros(self) -> str:
@@ -73,12 +73,12 @@ class Module(Compilation):
     def ast(self) -> str:
         from ..frontend.syntax import dump
 
-        return dump(self.of_whole(TREE))
+        return dump(self.full_result(TREE))
 
     @property
     def unit(self) -> typed.Unit:
         """The typed AST of a source without errors. Raises CompileError otherwise."""
-        return self.of_whole(UNIT)
+        return self.full_result(UNIT)
 
     def multiplies_by(self, options: CompileOptions) -> bool:
         """Return whether the source has a multiply-add for which the devices of `options` have an instruction."""
@@ -101,20 +101,21 @@ class Module(Compilation):
         from ..frontend.typed_dump import dump
         from .from_source import passes_for
 
-        whole = self.whole
-        sequence = passes_for(whole, self.code, every=True)
+        full = self.full
+        sequence = passes_for(full, self.code, every=True)
         names = [item.name for item in sequence]
         if name not in names:
             option = "--run-pass" if alone else "--print-after"
             raise UsageError(f"{option}={name}: unknown pass (this route has {', '.join(names)})")
-        unit, last = whole.result(UNIT), names.index(name)
+        unit, last = full.result(UNIT), names.index(name)
         chosen = sequence[last if alone else 0 : last + 1]
-        unit = self.bounded(lambda: whole.placed(lambda: passes.run(unit, chosen, passes.Report(), verify=alone)))
+        report = passes.Report()
+        unit = self.with_budgets(lambda: full.with_sources(lambda: passes.run(unit, chosen, report, verify=alone)))
         return dump(unit, library=not alone)
 
     @property
     def llvm_ir(self) -> str:
-        return self.bounded(self._llvm_ir)
+        return self.with_budgets(self._llvm_ir)
 
     def _llvm_ir(self) -> str:
         from ..foreign import llvm_ir as dialects
@@ -179,7 +180,7 @@ class Module(Compilation):
 
         spirv = self.spirv
         standard_form = standard(spirv)
-        text = self.bounded(lambda: disassemble(standard_form))
+        text = self.with_budgets(lambda: disassemble(standard_form))
         return text if standard_form == spirv else _IN_OTHER_WORDS + text
 
     @property

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 
 from .experiment import Experiment
 from .outcome import Outcome

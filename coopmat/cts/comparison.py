@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, widen
 
 from .experiment import Argument
 
@@ -24,7 +23,7 @@ def with_upstream_tolerance(argument: Argument) -> Argument:
     """
     if argument.expected is None or argument.component.is_integer or not np.any(np.asarray(argument.tolerance) > 0):
         return argument
-    wide = meaning.widen(argument.component, argument.expected)
+    wide = widen(argument.component, argument.expected)
     with np.errstate(all="ignore"):
         unit = np.spacing(np.abs(wide)).astype(np.float64) * (
             2.0 ** (23 - argument.component.mantissa) if argument.component.is_bits else 1.0
@@ -50,7 +49,7 @@ def fault(argument: Argument, actual: Array) -> str:
 
 
 def _shown(argument: Argument, values: Array) -> Array:
-    return np.asarray(meaning.widen(argument.component, values))
+    return np.asarray(widen(argument.component, values))
 
 
 def _positions(argument: Argument, actual: Array, wrong: Array) -> list[str]:

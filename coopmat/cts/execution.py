@@ -16,7 +16,7 @@ from coopmat.compiler import CompileOptions
 from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.devices.sub_groups import chooses_size, kernel_size
 from coopmat.diagnostics import CompileError, InternalError
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.routes import IN_SUB_GROUPS, LOWERED_ROUTES
 from coopmat.runtime import driver
 from coopmat.runtime.launch import resolve_options
@@ -79,13 +79,13 @@ class Built:
 class Runner:
     """The executor of batches, with one OpenCL context and one queue of a device.
 
-    tell: a callback before each step, with the step's name ("build" or "launch") and the index of the item in the
+    report: a callback before each step, with the step's name ("build" or "launch") and the index of the item in the
     batch. The index is None for a step that concerns several items.
     """
 
     settings: Settings
     device: DeviceInfo
-    tell: Callable[[str, int | None], None] = lambda step, item: None
+    report: Callable[[str, int | None], None] = lambda step, item: None
     catalogue: Catalogue = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class Runner:
 
         Raises Refused if compiling or building fails.
         """
-        self.tell("build", None)
+        self.report("build", None)
         start = time.perf_counter()
         try:
             variants = [self.prepare(batch, item) for item in batch.items]
@@ -134,7 +134,7 @@ class Runner:
 
     def _run_each(self, batch: Batch, done: Done) -> None:
         """Compile and run each variant as a separate program; the matrix library is compiled once for all."""
-        self.tell("build", None if len(batch.items) > 1 else 0)
+        self.report("build", None if len(batch.items) > 1 else 0)
         start = time.perf_counter()
         compiled = [self._compile_alone(batch, item) for item in batch.items]
         modules = [entry[1] for entry in compiled if not isinstance(entry[1], Exception)]
@@ -142,7 +142,7 @@ class Runner:
             compiler.link_together(modules)
         share = (time.perf_counter() - start) / len(batch.items)
         for number, (variant, module) in enumerate(compiled):
-            self.tell("build", number)
+            self.report("build", number)
             start = time.perf_counter()
             try:
                 if isinstance(module, Exception):
@@ -190,7 +190,7 @@ class Runner:
 
         `number` is the variant's index in the batch; `seconds` is the time spent on it before the launch.
         """
-        self.tell("launch", number)
+        self.report("launch", number)
         start = time.perf_counter()
         outputs: list[Array] | None = None
         broken = False

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coopmat.matrices import meaning, reference
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
 # The byte that fills memory before the kernel writes it.
@@ -48,7 +48,7 @@ class Place:
     def indices(self) -> Array:
         """Return the index of each component in the buffer, as an array of the matrix's shape."""
         m = self.matrix
-        return np.asarray(self.offset + reference.offsets(m.shape, m.component, self.layout, self.stride))
+        return np.asarray(self.offset + numpy_reference.offsets(m.shape, m.component, self.layout, self.stride))
 
     @property
     def room(self) -> int:
@@ -110,7 +110,7 @@ class Argument:
 
     def wrong(self, actual: Array) -> Array:
         """Return a mask of the components of `actual` that differ from the required ones by more than the tolerance."""
-        return meaning.wrong_places(self.component, actual, self.result, self.tolerance)
+        return numpy_reference.wrong_places(self.component, actual, self.result, self.tolerance)
 
 
 def matrix_input(name: str, place: Place, values: Array) -> Argument:

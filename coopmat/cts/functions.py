@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow, widen
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 UINT = COMPONENT_TYPES["u32"]
@@ -97,29 +97,29 @@ _BUILTINS: dict[str, Any] = {"fmax": np.fmax, "fmin": np.fmin, "max": np.maximum
 
 
 class Numbers(Scalars[Array]):
-    """The operations on numpy arrays, with the semantics of `coopmat.matrices.meaning`."""
+    """The operations on numpy arrays, with the semantics of `coopmat.matrices.numpy_reference`."""
 
     def number(self, component: ComponentType, value: int | float) -> Array:
         if component.is_integer:
             return np.array(value, component.numpy)
-        return meaning.narrow(component, np.array(value, np.float64))
+        return narrow(component, np.array(value, np.float64))
 
     def binary(self, operator: str, component: ComponentType, x: Array, y: Array) -> Array:
         if operator in _BITWISE:
             return np.asarray(_BITWISE[operator](x, y), component.numpy)
-        return meaning.binary(component, operator, x, y)
+        return numpy_reference.binary(component, operator, x, y)
 
     def builtin(self, name: str, component: ComponentType, *operands: Array) -> Array:
-        return meaning.narrow(component, _BUILTINS[name](*(meaning.widen(component, x) for x in operands)))
+        return narrow(component, _BUILTINS[name](*(widen(component, x) for x in operands)))
 
     def is_less(self, component: ComponentType, x: Array, y: Array) -> Array:
-        return np.asarray(meaning.widen(component, x) < meaning.widen(component, y))
+        return np.asarray(widen(component, x) < widen(component, y))
 
     def select(self, component: ComponentType, truth: Array, x: Array, y: Array) -> Array:
         return np.where(truth, x, y)
 
     def convert(self, source: ComponentType, to: ComponentType, x: Array) -> Array:
-        return meaning.convert(x, source, to)
+        return numpy_reference.convert(x, source, to)
 
     def item(self, pointer: Pointer, array: Array, index: Array) -> Array:
         return np.asarray(array[index])

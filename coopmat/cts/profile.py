@@ -84,7 +84,7 @@ class Profile:
         """
         if self.lowered is None:
             return None
-        return 1 if matrix.of_work_group else self.lowered.holding(matrix, sub_group_size or 1).copies
+        return 1 if matrix.of_work_group else self.lowered.lane_layout(matrix, sub_group_size or 1).copies
 
     def suffix(self, sub_group_size: int | None) -> str:
         """Return the suffix of a variant's name for its subgroup size, "" if there is nothing to distinguish."""

@@ -177,7 +177,7 @@ class _Run:
 
         def arrived(number: int, result: object) -> None:
             if isinstance(result, list):
-                self._tell([_kept(self._settings, delivery) for delivery in result])
+                self._report([_kept(self._settings, delivery) for delivery in result])
             else:
                 self.lost.append((batches[number], _reason(result)))
 
@@ -189,9 +189,9 @@ class _Run:
 
         def arrived(number: int, result: object) -> None:
             if isinstance(result, list):
-                self._tell([_kept(self._settings, delivery) for delivery in result])
+                self._report([_kept(self._settings, delivery) for delivery in result])
             else:
-                self._tell([outcomes[number]])
+                self._report([outcomes[number]])
 
         self._call([Keep(batch, outcome) for (batch, _), outcome in zip(self.lost, outcomes, strict=True)], arrived)
 
@@ -201,7 +201,7 @@ class _Run:
         if works:
             self._engine.run(run_batch, works, arrived, device=self._resource, is_isolated=True)
 
-    def _tell(self, outcomes: Sequence[Outcome]) -> None:
+    def _report(self, outcomes: Sequence[Outcome]) -> None:
         answers = [self._done(outcome) for outcome in outcomes]
         if any(answers):
             raise _Enough

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coopmat.matrices.meaning import narrow
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, narrow
 from coopmat.matrices.variants import ComponentType
 
 

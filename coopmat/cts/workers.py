@@ -234,7 +234,7 @@ class Pool:
             worker.enter("between")
             self._stop = self._done(what)
         elif kind in ("build", "launch"):
-            self._tell(worker, what)
+            self._report(worker, what)
             worker.enter(kind, what)
         elif kind == "refused":
             assert isinstance(worker.request, Batch)
@@ -243,7 +243,7 @@ class Pool:
             worker.request = None
             worker.enter("ready")
 
-    def _tell(self, worker: Worker, item: int | None) -> None:
+    def _report(self, worker: Worker, item: int | None) -> None:
         """Call `started` if the step begins a variant: its launch after the common build, or its separate build."""
         batch = worker.request
         if isinstance(batch, Batch) and item is not None and (worker.step == "between" or item != worker.item):

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from coopmat.cache.places import cache_directory, private_directory, private_temporary_directory, write_whole
+from coopmat.cache.directories import cache_directory, private_directory, private_temporary_directory, write_whole
 
 from .relocate import without_blanks
 

@@ -18,7 +18,7 @@ from coopmat.matrices.variants import (
 )
 
 from .environment import opencl, prepare
-from .native import bytes_of, native_variants
+from .matrix_queries import bytes_of, native_variants
 from .raw import platforms_of, raw_device_info
 
 COOPERATIVE_MATRIX = "cl_khr_cooperative_matrix"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from coopmat.matrices.instructions import DPAS
 from coopmat.matrices.routes import DEFAULT_SUB_GROUP_SIZE
+from coopmat.matrices.vendor_instructions import DPAS
 from coopmat.native_profiles import KHR
 
 from .query import COOPERATIVE_MATRIX, DeviceInfo

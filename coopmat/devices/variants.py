@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Variant
 
-from .native import native_variants
+from .matrix_queries import native_variants
 from .query import DeviceInfo
 
 

@@ -168,9 +168,9 @@ class IdGuards:
 
     def _without_sign(self, bound: int, out: list[Instruction]) -> int:
         """Append a bitwise and to `out` that clears the bound's upper bits, and return its id."""
-        kind = self._globals.kind_of(bound)
-        mask = self._globals.constant(kind, 0xFFFFFFFF, (1 << (_ID_BITS - 32)) - 1)
-        out.append(self._globals.new_instruction(_AND, kind, bound, mask))
+        type_id = self._globals.type_of(bound)
+        mask = self._globals.constant(type_id, 0xFFFFFFFF, (1 << (_ID_BITS - 32)) - 1)
+        out.append(self._globals.new_instruction(_AND, type_id, bound, mask))
         return out[-1].result or 0
 
     def _uses(self, item: Instruction, values: dict[int, _Id]) -> bool:

@@ -46,13 +46,14 @@ class LoopConditions:
 
     def _turned(self, condition: int, zeros: OpaqueZeros, out: list[Instruction]) -> int:
         """Append to `out` a condition that equals `condition` and depends on an opaque zero; return its id."""
-        scope, kind = self._globals, self._globals.kind_of(condition)
-        if scope.definitions[kind].opcode != _TYPE_BOOL:
-            out.append(scope.new_instruction(_XOR, kind, condition, zeros.loop_variant_zero(kind, out)))
+        scope, type_id = self._globals, self._globals.type_of(condition)
+        if scope.definitions[type_id].opcode != _TYPE_BOOL:
+            out.append(scope.new_instruction(_XOR, type_id, condition, zeros.loop_variant_zero(type_id, out)))
         else:
             integer = scope.integer()
-            is_set = scope.new_instruction(_UNEQUAL, kind, zeros.loop_variant_zero(integer, out), scope.null(integer))
-            out += (is_set, scope.new_instruction(_BOOLS_UNEQUAL, kind, condition, is_set.result or 0))
+            zero = zeros.loop_variant_zero(integer, out)
+            is_set = scope.new_instruction(_UNEQUAL, type_id, zero, scope.null(integer))
+            out += (is_set, scope.new_instruction(_BOOLS_UNEQUAL, type_id, condition, is_set.result or 0))
         return out[-1].result or 0
 
     def _invariant(self, code: list[Instruction], flow: ControlFlow) -> Iterator[Instruction]:
@@ -74,8 +75,8 @@ class LoopConditions:
 
     def _is_scalar(self, value: int) -> bool:
         """Return whether a value is a bool or an integer."""
-        kind = self._globals.kind_of(value)
-        return self._globals.definitions[kind].opcode in (_TYPE_BOOL, OP["OpTypeInt"])
+        type_id = self._globals.type_of(value)
+        return self._globals.definitions[type_id].opcode in (_TYPE_BOOL, OP["OpTypeInt"])
 
 
 def _changed(sources: Sources, code: list[Instruction]) -> set[int]:

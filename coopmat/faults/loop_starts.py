@@ -47,7 +47,7 @@ class LoopStarts:
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """Return the function `code`, in which opaque zeros replace initial values 0 of counters in place."""
         for item, at in _Function(self, code).starts():
-            zero = zeros.of(self._globals.kind_of(item.operands[at]))
+            zero = zeros.of(self._globals.type_of(item.operands[at]))
             item.operands = (*item.operands[:at], zero, *item.operands[at + 1 :])
         return code
 

@@ -81,8 +81,8 @@ class Negations:
             shape = scope.shape(item.result) if item.opcode in (_CONSTANT, _COMPOSITE) and item.result else None
             if shape is None or item.result is None:
                 continue
-            kind, bits, _ = shape
-            is_one = scope.is_floating(kind) and item.operands == _MINUS_ONES.get(bits)
+            type_id, bits, _ = shape
+            is_one = scope.is_floating(type_id) and item.operands == _MINUS_ONES.get(bits)
             is_vector = item.opcode == _COMPOSITE and found.issuperset(item.operands)
             if is_one or is_vector or item.operands in _SIGNS.get(bits, ()):
                 found.add(item.result)

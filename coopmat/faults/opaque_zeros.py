@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..spirv.module import ENUM, OP, Instruction, Module, instruction, numbers
-from ..spirv.pool import FUNCTION
+from ..spirv.module_globals import FUNCTION
 
 LABEL = OP["OpLabel"]
 CONSTANTS = frozenset({OP["OpConstant"], OP["OpConstantNull"]})
@@ -37,9 +37,9 @@ class Globals:
         """Each id -> its defining instruction, including new instructions."""
         return dict(self.module.definitions())
 
-    def new_instruction(self, opcode: int, kind: int, *operands: int) -> Instruction:
-        """Return a new instruction with a result of the type `kind`, and add it to `definitions`."""
-        item = Instruction(opcode, operands, kind, self.module.new_id())
+    def new_instruction(self, opcode: int, type_id: int, *operands: int) -> Instruction:
+        """Return a new instruction with a result of the type `type_id`, and add it to `definitions`."""
+        item = Instruction(opcode, operands, type_id, self.module.new_id())
         self.definitions[item.result or 0] = item
         return item
 
@@ -89,19 +89,19 @@ class Globals:
         """Return the id of the type of pointers to private memory with this pointee type."""
         return self._find("OpTypePointer", None, FUNCTION, pointee)
 
-    def null(self, kind: int) -> int:
+    def null(self, type_id: int) -> int:
         """Return the id of the null constant of a type."""
-        return self._find("OpConstantNull", kind)
+        return self._find("OpConstantNull", type_id)
 
-    def constant(self, kind: int, *words: int) -> int:
+    def constant(self, type_id: int, *words: int) -> int:
         """Return the id of a constant of a type."""
-        return self._find("OpConstant", kind, *words)
+        return self._find("OpConstant", type_id, *words)
 
-    def kind_of(self, value: int) -> int:
+    def type_of(self, value: int) -> int:
         """Return the id of a value's type."""
-        kind = self.definitions[value].result_type
-        assert kind is not None
-        return kind
+        type_id = self.definitions[value].result_type
+        assert type_id is not None
+        return type_id
 
     def integer(self, bits: int = 32, count: int = 1) -> int:
         """Return the id of the type of unsigned integers of `bits` bits, or of vectors of `count` such integers."""
@@ -114,17 +114,17 @@ class Globals:
         Return None for other values.
         """
         item = self.definitions.get(value)
-        kind, count = (item.result_type or 0) if item is not None else 0, 1
-        if kind in self.definitions and self.definitions[kind].opcode == _TYPE_VECTOR:
-            kind, count = self.definitions[kind].operands
-        scalar = self.definitions.get(kind)
+        type_id, count = (item.result_type or 0) if item is not None else 0, 1
+        if type_id in self.definitions and self.definitions[type_id].opcode == _TYPE_VECTOR:
+            type_id, count = self.definitions[type_id].operands
+        scalar = self.definitions.get(type_id)
         if scalar is None or scalar.opcode not in (_TYPE_INT, _TYPE_FLOAT):
             return None
-        return kind, scalar.operands[0], count
+        return type_id, scalar.operands[0], count
 
-    def is_floating(self, kind: int) -> bool:
+    def is_floating(self, type_id: int) -> bool:
         """Return whether a scalar type is a floating-point type."""
-        return self.definitions[kind].opcode == _TYPE_FLOAT
+        return self.definitions[type_id].opcode == _TYPE_FLOAT
 
     def width(self, value: int) -> int | None:
         """Return the bits of a scalar integer; return None for other values."""
@@ -132,12 +132,12 @@ class Globals:
         kind = self.definitions.get(item.result_type or 0) if item is not None else None
         return kind.operands[0] if kind is not None and kind.opcode == _TYPE_INT else None
 
-    def _find(self, name: str, kind: int | None, *operands: int) -> int:
+    def _find(self, name: str, type_id: int | None, *operands: int) -> int:
         """Return the id of a type or constant; add it if it does not exist."""
-        key = OP[name], kind, operands
+        key = OP[name], type_id, operands
         if key not in self._ids:
             self._ids[key] = self.module.new_id()
-            self.added.append(Instruction(OP[name], operands, kind, self._ids[key]))
+            self.added.append(Instruction(OP[name], operands, type_id, self._ids[key]))
             self.definitions[self._ids[key]] = self.added[-1]
         return self._ids[key]
 
@@ -153,25 +153,25 @@ class OpaqueZeros:
         self._variables: list[Instruction] = []
         self._accesses: list[Instruction] = []
 
-    def of(self, kind: int, number: int = 0) -> int:
-        """Return the id of an opaque zero of the type `kind`, which is defined in the whole function.
+    def of(self, type_id: int, number: int = 0) -> int:
+        """Return the id of an opaque zero of the type `type_id`, which is defined in the whole function.
 
         The compiler cannot prove that zeros with different `number`s are equal.
         """
-        return self._opaque(kind, self._globals.null(kind), number)
+        return self._opaque(type_id, self._globals.null(type_id), number)
 
     def like(self, constant: int) -> int:
         """Return the id of an opaque value that equals a constant; it is defined in the whole function."""
-        return self._opaque(self._globals.kind_of(constant), constant)
+        return self._opaque(self._globals.type_of(constant), constant)
 
-    def _opaque(self, kind: int, constant: int, number: int = 0) -> int:
+    def _opaque(self, type_id: int, constant: int, number: int = 0) -> int:
         """Return the id of a volatile variable's value that equals `constant`."""
         if (constant, number) not in self._values:
             variable, value = self._globals.module.new_id(), self._globals.module.new_id()
-            pointer = self._globals.pointer(kind)
+            pointer = self._globals.pointer(type_id)
             self._variables.append(instruction("OpVariable", pointer, variable, FUNCTION))
             self._accesses.append(instruction("OpStore", variable, constant))
-            self._accesses.append(instruction("OpLoad", kind, value, variable, _VOLATILE))
+            self._accesses.append(instruction("OpLoad", type_id, value, variable, _VOLATILE))
             self._values[constant, number] = value
         return self._values[constant, number]
 
@@ -182,18 +182,18 @@ class OpaqueZeros:
         compiler can see neither this nor the sign. `shape` is the value's (see `Globals.shape`).
         """
         scope, (_scalar, bits, count) = self._globals, shape
-        kind, integer = scope.kind_of(value), scope.integer(bits, count)
+        type_id, integer = scope.type_of(value), scope.integer(bits, count)
         word = sign << (bits - 1)
         words = (word & 0xFFFFFFFF, word >> 32)[: 1 + bits // 64]
         mask = self.like(scope.constant(scope.integer(bits), *words)) if sign else self.of(scope.integer(bits))
         if count > 1:
             out.append(scope.new_instruction(_SPLAT, integer, *(mask,) * count))
             mask = out[-1].result or 0
-        if kind == integer:
-            return scope.new_instruction(_XOR, kind, value, mask)
+        if type_id == integer:
+            return scope.new_instruction(_XOR, type_id, value, mask)
         out.append(scope.new_instruction(_BITCAST, integer, value))
         out.append(scope.new_instruction(_XOR, integer, out[-1].result or 0, mask))
-        return scope.new_instruction(_BITCAST, kind, out[-1].result or 0)
+        return scope.new_instruction(_BITCAST, type_id, out[-1].result or 0)
 
     def hide(self, item: Instruction, values: Container[int], out: list[Instruction]) -> None:
         """Replace the operands of a comparison that are among the `values` by equal opaque values.
@@ -212,22 +212,22 @@ class OpaqueZeros:
         """
         if value in self._hidden or self._globals.width(value) is None:
             return value
-        kind = self._globals.kind_of(value)
-        out.append(self._globals.new_instruction(_XOR, kind, value, self.of(kind, number)))
+        type_id = self._globals.type_of(value)
+        out.append(self._globals.new_instruction(_XOR, type_id, value, self.of(type_id, number)))
         result = out[-1].result or 0
         self._hidden.add(result)
         return result
 
-    def loop_variant_zero(self, kind: int, out: list[Instruction]) -> int:
+    def loop_variant_zero(self, type_id: int, out: list[Instruction]) -> int:
         """Return an opaque zero that is recomputed in every iteration of the enclosing loop, at the end of `out`."""
         scope = self._globals
-        if kind not in self._turns:
-            self._turns[kind] = scope.module.new_id()
-            self._variables.append(instruction("OpVariable", scope.pointer(kind), self._turns[kind], FUNCTION))
-            self._accesses.append(instruction("OpStore", self._turns[kind], scope.null(kind)))
-        before = scope.new_instruction(_LOAD, kind, self._turns[kind])
-        after = scope.new_instruction(_ADD, kind, before.result or 0, self.of(kind))
-        out += (before, after, instruction("OpStore", self._turns[kind], after.result or 0))
+        if type_id not in self._turns:
+            self._turns[type_id] = scope.module.new_id()
+            self._variables.append(instruction("OpVariable", scope.pointer(type_id), self._turns[type_id], FUNCTION))
+            self._accesses.append(instruction("OpStore", self._turns[type_id], scope.null(type_id)))
+        before = scope.new_instruction(_LOAD, type_id, self._turns[type_id])
+        after = scope.new_instruction(_ADD, type_id, before.result or 0, self.of(type_id))
+        out += (before, after, instruction("OpStore", self._turns[type_id], after.result or 0))
         return after.result or 0
 
     def inserted(self, code: list[Instruction]) -> list[Instruction]:

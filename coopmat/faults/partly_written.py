@@ -46,7 +46,7 @@ class PartlyWritten:
 
     def _pointee(self, memory: Memory) -> int:
         """Return the id of a variable's type."""
-        return self._globals.definitions[self._globals.kind_of(memory.variable)].operands[1]
+        return self._globals.definitions[self._globals.type_of(memory.variable)].operands[1]
 
     def _store(self, memory: Memory) -> Instruction:
         """Return a store of zeros to a variable."""

@@ -77,13 +77,13 @@ def _declared(module: Module, builtin: int, signature: tuple[int, ...], added: l
     name = encode_string(_BUILTIN)
     decoration = instruction("OpDecorate", builtin, _LINKAGE_ATTRIBUTES, *name, _IMPORT)
     void, *parameters = signature
-    kind = next((i.result or 0 for i in code if i.opcode == OP["OpTypeFunction"] and i.operands == signature), 0)
+    type_id = next((i.result or 0 for i in code if i.opcode == OP["OpTypeFunction"] and i.operands == signature), 0)
     types = [*added]
-    if not kind:
-        kind = module.new_id()
-        types.append(instruction("OpTypeFunction", kind, *signature))
+    if not type_id:
+        type_id = module.new_id()
+        types.append(instruction("OpTypeFunction", type_id, *signature))
     declaration = [
-        instruction("OpFunction", void, builtin, 0, kind),
+        instruction("OpFunction", void, builtin, 0, type_id),
         *(instruction("OpFunctionParameter", parameter, module.new_id()) for parameter in parameters),
         instruction("OpFunctionEnd"),
     ]

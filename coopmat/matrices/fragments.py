@@ -1,15 +1,15 @@
 """The layouts of the operands of vendors' matrix instructions, and the `Product`s that routes make of them.
 
-The tiles are derived from the documents that instructions.py cites. library/vendors has the same layouts as formulas,
-written independently, for the emulated instructions. A mistake in one of the two makes a wrong result.
+The tiles are derived from the documents that vendor_instructions.py cites. library/vendors has the same layouts as
+formulas, written independently, for the emulated instructions. A mistake in one of the two makes a wrong result.
 """
 
 from __future__ import annotations
 
-from .holdings import Digit, Tile
-from .instructions import INSTRUCTIONS, Instruction
-from .products import BYTES, WORDS, FragmentProduct
+from .hardware_multiplies import BYTES, WORDS, FragmentProduct
+from .lane_layouts import Digit, Tile
 from .variants import COMPONENT_TYPES
+from .vendor_instructions import INSTRUCTIONS, Instruction
 
 Tiles = tuple[Tile, Tile, Tile]
 

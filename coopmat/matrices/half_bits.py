@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from . import spelling
-from .instance import Instance, Parameter, Signature, Written
+from .library_function import LibraryFunction, Parameter, Signature, Written
 from .routes import Target
 from .spelling import HALF_BITS
 from .variants import ComponentType, MatrixType
@@ -58,7 +58,7 @@ class HalfFunction(Written):
         return f"{head}\n{{\n    {signature.returns} bits;\n    {store}\n    return bits;\n}}\n"
 
 
-def functions_called(texts: Iterable[str]) -> list[Instance]:
+def functions_called(texts: Iterable[str]) -> list[LibraryFunction]:
     """Return the `HalfFunction`s that these expressions call."""
     calls = {(call[1], int(call[2])) for text in texts for call in _CALL.finditer(text)}
     return [HalfFunction(what, width) for what, width in sorted(calls)]

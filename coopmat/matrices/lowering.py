@@ -1,7 +1,8 @@
 """The library lowerings: the routes, and the text of the functions that a program needs.
 
 A lowered matrix is an array of `storage_components` components in private memory, aligned to `storage_alignment` bytes
-and passed by pointer. To get the library's text, collect the `Instance`s that a program calls and `instantiate` them:
+and passed by pointer. To get the library's text, collect the `LibraryFunction`s that a program calls, and `instantiate`
+them:
 
     add = Binary(matrix, "add")
     text = instantiate(Target(LOWERED_ROUTES["one"], 1), [add])       # OpenCL C that defines add.function_name
@@ -19,15 +20,15 @@ from types import MappingProxyType
 
 from .. import budgets
 from . import half_bits, small_float_functions
-from .instance import (
+from .library_function import (
     FromTemplate,
-    Instance as Instance,
+    LibraryFunction as LibraryFunction,
     Parameter as Parameter,
     Signature as Signature,
     Written,
     parameters as parameters,
 )
-from .instances import (
+from .library_functions import (
     Binary as Binary,
     Convert as Convert,
     Coord as Coord,
@@ -40,7 +41,6 @@ from .instances import (
     Transpose as Transpose,
     conversion as conversion,
 )
-from .instructions import INSTRUCTIONS, emulated_layouts
 from .maps import (
     ComponentWise as ComponentWise,
     Map as Map,
@@ -57,6 +57,7 @@ from .routes import (
     storage_components as storage_components,
 )
 from .subgroup_builtins import SubgroupBuiltin as SubgroupBuiltin, substitute_builtin as substitute_builtin
+from .vendor_instructions import INSTRUCTIONS, emulated_layouts
 
 
 def check_count(functions: int) -> None:
@@ -65,12 +66,12 @@ def check_count(functions: int) -> None:
         raise budgets.Exceeded("library-functions", "the module")
 
 
-def instantiate(target: Target, instances: Iterable[Instance]) -> str:
-    """Return OpenCL C that defines every instance's function once, after the functions that it calls.
+def instantiate(target: Target, functions: Iterable[LibraryFunction]) -> str:
+    """Return OpenCL C that defines every function once, after the functions that it calls.
 
     The text has no includes.
     """
-    by_name = {instance.function_name: instance for instance in instances}
+    by_name = {function.function_name: function for function in functions}
     parts: dict[str, str] = {}
     for name in sorted(by_name):
         _add(parts, by_name[name], target)
@@ -83,30 +84,30 @@ def prologue(route: LoweredRoute) -> str:
     return "\n".join([*prologues, emulated_layouts(route.family)] if route.family else prologues)
 
 
-def _add(parts: dict[str, str], instance: Instance, target: Target) -> None:
-    """Add the text of an instance's function, and of the functions that it calls, to `parts` (name -> text)."""
-    if instance.function_name in parts:
+def _add(parts: dict[str, str], function: LibraryFunction, target: Target) -> None:
+    """Add the text of a library function, and of the functions that it calls, to `parts` (name -> text)."""
+    if function.function_name in parts:
         return
-    for callee in instance.needs(target):
+    for callee in function.needs(target):
         _add(parts, callee, target)
-    if isinstance(instance, Written):
-        parts[instance.function_name] = instance.text(target)
-    elif isinstance(instance, FromTemplate):
-        _add_from_template(parts, instance, target)
+    if isinstance(function, Written):
+        parts[function.function_name] = function.text(target)
+    elif isinstance(function, FromTemplate):
+        _add_from_template(parts, function, target)
 
 
-def _add_from_template(parts: dict[str, str], instance: FromTemplate, target: Target) -> None:
+def _add_from_template(parts: dict[str, str], function: FromTemplate, target: Target) -> None:
     """Add a function's text to `parts`: the section between the definitions of its macros and their #undef."""
-    macros = instance.definitions(target)
+    macros = function.definitions(target)
     for module in (small_float_functions, half_bits):
         for callee in module.functions_called(macros.values()):
             _add(parts, callee, target)
-    file, name = section(instance.files(target.route), macros.pop("OP"))
+    file, name = section(function.files(target.route), macros.pop("OP"))
     template = library_sections(file)[name]
-    macros["NAME"] = instance.function_name
+    macros["NAME"] = function.function_name
     lines = [f"#define CM_{name} {body}" for name, body in macros.items()]
     undefined = [f"#undef CM_{name.partition('(')[0]}" for name in macros]
-    parts[instance.function_name] = "\n".join([*lines, template.rstrip("\n"), *undefined, ""])
+    parts[function.function_name] = "\n".join([*lines, template.rstrip("\n"), *undefined, ""])
 
 
 def section(files: Sequence[str], names: str) -> tuple[str, str]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from . import spelling
-from .holdings import Holding, Term
-from .instance import Instance, Parameter, Signature, Written
-from .instances import OfMatrix, bytes_of_row, each, name_of, private, shuffle_macros, unset
+from .lane_layouts import LaneLayout, Term
+from .library_function import LibraryFunction, Parameter, Signature, Written
+from .library_functions import OfMatrix, bytes_of_row, each, name_of, private, shuffle_macros, unset
 from .routes import Target
 from .spelling import FLOAT
 from .variants import COMPONENT_TYPES, MatrixType
@@ -48,7 +48,7 @@ class ComponentWise(OfMatrix):
 
     def definitions(self, target: Target) -> dict[str, str]:
         t, w = self.matrix.component, target.width(self.matrix)
-        has_vectors = target.holding(self.matrix).has_vectors
+        has_vectors = target.lane_layout(self.matrix).has_vectors
         v = spelling.vector(t, w)
         values = []
         for n, is_matrix in enumerate(self.matrices):
@@ -121,24 +121,24 @@ class Map(OfMatrix):
     def definitions(self, target: Target) -> dict[str, str]:
         out = self.matrix_definitions(target, "MAP_WIDE" if self.wide else "MAP")
         if not self.wide:
-            out["EACH"] = each(target.holding(self.matrix).slots, vectors=False)
+            out["EACH"] = each(target.lane_layout(self.matrix).slots, vectors=False)
         part = f"CM_VECTOR(const {out['V']}, x{{}}, s)" if self.wide else "x{}[s]"
         parts = "".join(f", {part.format(n)}" for n in range(self.operands))
         out["VALUE(r, c, s)"] = f"{self.function}((uint)(r), (uint)(c){parts})"
         return out | {"PARAMETERS": "".join(f", {_written((p,))}" for p in self.signature.parameters[1:])}
 
-    def needs(self, target: Target) -> tuple[Instance, ...]:
+    def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
         v = spelling.vector(self.matrix.component, target.width(self.matrix) if self.wide else 1)
         return (OperandFunction(self.function, v, ("uint", "uint", *(v for _ in range(self.operands)))),)
 
 
 @lru_cache(maxsize=1024)
-def lanes_of_lines(holding: Holding, how: int) -> tuple[int, int]:
+def lanes_of_lines(lane_layout: LaneLayout, how: int) -> tuple[int, int]:
     """Return (count, step): each line is held by `count` lanes, `step` apart, from its first component's lane on.
 
     A line is a row, a column or the whole matrix, by `how`. Raise AssertionError if lines differ in this.
     """
-    rows, columns = range(holding.rows), range(holding.columns)
+    rows, columns = range(lane_layout.rows), range(lane_layout.columns)
     lines = {
         ROW: [[(r, c) for c in columns] for r in rows],
         COLUMN: [[(r, c) for r in rows] for c in columns],
@@ -146,14 +146,14 @@ def lanes_of_lines(holding: Holding, how: int) -> tuple[int, int]:
     }[how]
     counts, steps = set(), set()
     for line in lines:
-        lanes = sorted({int(holding.holder(*place)[0]) for place in line})
+        lanes = sorted({int(lane_layout.holder(*place)[0]) for place in line})
         between = {b - a for a, b in itertools.pairwise(lanes)}
-        if lanes[0] != holding.holder(*line[0])[0] or len(between) > 1:
-            raise AssertionError(f"the lanes of a line of {holding} are {lanes}")
+        if lanes[0] != lane_layout.holder(*line[0])[0] or len(between) > 1:
+            raise AssertionError(f"the lanes of a line of {lane_layout} are {lanes}")
         counts.add(len(lanes))
         steps |= between
     if len(counts) != 1 or len(steps) > 1:
-        raise AssertionError(f"the lines of {holding} are held by {counts} lanes, {steps} from each other")
+        raise AssertionError(f"the lines of {lane_layout} are held by {counts} lanes, {steps} from each other")
     return counts.pop(), next(iter(steps), 1)
 
 
@@ -198,20 +198,20 @@ class Reduce(OfMatrix):
             )
         section = "REDUCE_BLOCKS" if self.how == BLOCKS else "REDUCE"
         out = self.matrix_definitions(target, section) | shuffle_macros(target, t) | shape | unset(target)
-        places = {name: body for name, body in target.holding(self.result).macros().items() if name != "HELD"}
+        places = {name: body for name, body in target.lane_layout(self.result).macros().items() if name != "HELD"}
         out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in places.items()}
         out["EACH"] = each(m.rows * m.columns, vectors=False)
-        return out if self.how == BLOCKS else out | self._lines(target.holding(m))
+        return out if self.how == BLOCKS else out | self._lines(target.lane_layout(m))
 
-    def _lines(self, holding: Holding) -> dict[str, str]:
+    def _lines(self, lane_layout: LaneLayout) -> dict[str, str]:
         """Return the macros for the lines that are reduced to one value each: rows, columns, or the whole matrix."""
         line = {ROW: "(r)", COLUMN: "(c)", ROW_AND_COLUMN: "0"}[self.how]
-        count, step = lanes_of_lines(holding, self.how)
+        count, step = lanes_of_lines(lane_layout, self.how)
         first = {ROW: (Term("(l)"), 0), COLUMN: (0, Term("(l)")), ROW_AND_COLUMN: (0, 0)}[self.how]
         return {
-            "LINES": str({ROW: holding.rows, COLUMN: holding.columns, ROW_AND_COLUMN: 1}[self.how]),
+            "LINES": str({ROW: lane_layout.rows, COLUMN: lane_layout.columns, ROW_AND_COLUMN: 1}[self.how]),
             "LINE(r, c)": line,
-            "FIRST_LANE(l)": str(holding.holder(*first)[0]),
+            "FIRST_LANE(l)": str(lane_layout.holder(*first)[0]),
             "PARTS": str(count),
             "STEP": str(step),
         }
@@ -234,7 +234,7 @@ class Reduce(OfMatrix):
             "R_V": spelling.vector(t, result_width),
         }
 
-    def needs(self, target: Target) -> tuple[Instance, ...]:
+    def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
         t, w = self.matrix.component, target.width(self.matrix)
         widths = [w >> n for n in range(len(self.wide))]
         names = [*zip(self.wide, widths, strict=True), (self.function, 1)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from . import instances, spelling
-from .holdings import Number, Term
-from .instance import FromTemplate, Instance, Parameter, Signature, Written
-from .instructions import Instruction
-from .products import COPY_BYTES, FragmentProduct, Product
+from . import library_functions, spelling
+from .hardware_multiplies import COPY_BYTES, FragmentProduct, Product
+from .lane_layouts import Number, Term
+from .library_function import FromTemplate, LibraryFunction, Parameter, Signature, Written
 from .routes import Target, storage_alignment
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use
+from .vendor_instructions import Instruction
 
 # Most vector products that a multiply-add unrolls: if C has several blocks of registers, and if it has one. With one
 # block, unrolling also keeps A and B in registers.
@@ -77,16 +77,16 @@ class MultiplyAdd(FromTemplate):
     @property
     def signature(self) -> Signature:
         inputs = zip("abc", (self.a, self.b, self.c), strict=True)
-        parameters = [instances.private(name, matrix.component, True) for name, matrix in inputs]
-        return Signature("void", (instances.private("out", self.c.component), *parameters))
+        parameters = [library_functions.private(name, matrix.component, True) for name, matrix in inputs]
+        return Signature("void", (library_functions.private("out", self.c.component), *parameters))
 
     def definitions(self, target: Target) -> dict[str, str]:
         m, n, k = self.c.rows, self.c.columns, self.a.columns
-        w, own = self._width(target), target.holding(self.c).slots // m
+        w, own = self._width(target), target.lane_layout(self.c).slots // m
         steps = m * own // w
         product = self._product(target)
         if widened := self._widened(target):
-            convert, multiply_add = (instance.function_name for instance in widened)
+            convert, multiply_add = (function.function_name for function in widened)
             out = {"OP": "MUL_ADD_WIDENED", "COUNT": str(m * k), "CONVERT": convert, "MUL_ADD": multiply_add}
             alignment = storage_alignment(target.route, widened[1].a, target.sub_group_size)
             out |= {"SUM": self._sum.opencl_c, "ALIGNMENT": str(alignment)}
@@ -97,14 +97,14 @@ class MultiplyAdd(FromTemplate):
         out |= {"OWN": str(own), "SUM": self._sum.opencl_c, "WIDTH": str(w), "SUM_V": spelling.vector(self._sum, w)}
         out |= {"B_V": spelling.vector(self.b.component, w), "C_V": spelling.vector(self.c.component, w)}
         out |= {
-            "EACH": instances.each(steps),
-            "EACH_K": "CM_UNROLL" if steps * k <= instances.UNROLL_LIMIT else "CM_ROLL",
+            "EACH": library_functions.each(steps),
+            "EACH_K": "CM_UNROLL" if steps * k <= library_functions.UNROLL_LIMIT else "CM_ROLL",
         }
         if out["OP"] == "MUL_ADD_COLUMN":
             return out | self._along_k(target)
         if out["OP"] == "MUL_ADD_MIXED":
             out |= self._places(target)
-        elif target.holding(self.b).has_vectors:
+        elif target.lane_layout(self.b).has_vectors:
             out["B_ROW(k, j)"] = self._row_of_b(target, w)
         if target.route.has_one_work_item:
             out |= self._register_blocks(target, product.k if product else 1)
@@ -115,13 +115,13 @@ class MultiplyAdd(FromTemplate):
         elif isinstance(product, FragmentProduct):
             # Registers have no addresses: with a loop over K, A and B would be in memory.
             count = m * n * k // (product.m * product.n * product.k)
-            out |= dict.fromkeys(("EACH", "EACH_K"), instances.each(count))
+            out |= dict.fromkeys(("EACH", "EACH_K"), library_functions.each(count))
         out |= {"BLOCK": str(self._block(target)), "EACH_BLOCK": out["EACH"]}
         if product is None or self.c.component.is_integer:
             out |= self._arithmetic(w, target.route.tuning.fma)
         return out if product is None else out | product.definitions(self.a, self.b, self.c, self.operands)
 
-    def _widened(self, target: Target) -> tuple[instances.Convert, MultiplyAdd] | None:
+    def _widened(self, target: Target) -> tuple[library_functions.Convert, MultiplyAdd] | None:
         """Return a conversion of A and a multiply-add of its result, if converting A beforehand is faster.
 
         Otherwise return None. The conversion then uses vectors, instead of one component at a time.
@@ -131,14 +131,14 @@ class MultiplyAdd(FromTemplate):
             return None
         if wide.is_integer or self.a.component == wide or target.width(self.a) == 1:
             return None
-        return instances.Convert(self.a, wide), replace(self, a=replace(self.a, component=wide))
+        return library_functions.Convert(self.a, wide), replace(self, a=replace(self.a, component=wide))
 
     def keeps_state(self, target: Target) -> bool:
         """Return whether the device's compiler must not vectorize the work-items that call the function."""
         product = self._product(target)
         return bool(target.route.prelude) and product is not None and product.keeps_state
 
-    def needs(self, target: Target) -> tuple[Instance, ...]:
+    def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
         if widened := self._widened(target):
             return widened
         product = self._product(target)
@@ -249,14 +249,14 @@ class MultiplyAdd(FromTemplate):
         if target.route.uses_wide_copies(self.a):
             width = COPY_BYTES // size
         words = spelling.vector(COMPONENT_TYPES["u32"], max(1, width * size // 4))
-        each = instances.each(self.a.rows * self.a.columns // width)
+        each = library_functions.each(self.a.rows * self.a.columns // width)
         return {"A_WIDTH": str(width), "A_WORDS": words, "EACH_A": each}
 
     def _places(self, target: Target) -> dict[str, str]:
         """Return the macros for the lane layout of each matrix, and for the exchange of A's and B's components."""
-        out = target.holding(self.c).macros() | {"ROWS": str(self.c.rows), "COLUMNS": str(self.c.columns)}
+        out = target.lane_layout(self.c).macros() | {"ROWS": str(self.c.rows), "COLUMNS": str(self.c.columns)}
         for name, matrix in (("A", self.a), ("B", self.b)):
-            macros = target.holding(matrix).macros() | instances.shuffle_macros(target, matrix.component)
+            macros = target.lane_layout(matrix).macros() | library_functions.shuffle_macros(target, matrix.component)
             words = ("HOLDER(r, c)", "SLOT(r, c)", "W_OF(x)", "T_OF(x)")
             out |= {f"{name}_{word}": macros[word] for word in words}
         return out
@@ -267,11 +267,11 @@ class MultiplyAdd(FromTemplate):
 
     def _row_of_b(self, target: Target, w: int) -> str:
         """Return an expression for `w` components of row k of B, from column j * w on."""
-        holding = target.holding(self.b)
-        if holding.name != "INTERLEAVED":
+        lane_layout = target.lane_layout(self.b)
+        if lane_layout.name != "INTERLEAVED":
             return "CM_VECTOR(const CM_B_V, b, (k) * CM_N + (j) * CM_WIDTH)"
         j: Number = Term("(j)")
-        slots = (holding.holder(Term("(k)"), j * w + i)[1] for i in range(w))
+        slots = (lane_layout.holder(Term("(k)"), j * w + i)[1] for i in range(w))
         return f"(CM_B_V)({', '.join(f'b[{slot}]' for slot in slots)})"
 
     def scratch_bytes(self, target: Target) -> int:
@@ -282,7 +282,7 @@ class MultiplyAdd(FromTemplate):
     def _block(self, target: Target) -> int:
         """Return the number of A's rows for which all subgroups of a work-group together have room in local memory."""
         row = target.sub_groups * target.sub_group_size * self._sum.size
-        return min(self.a.rows, max(1, instances.SCRATCH_LIMIT // row))
+        return min(self.a.rows, max(1, library_functions.SCRATCH_LIMIT // row))
 
     @property
     def _sum(self) -> ComponentType:

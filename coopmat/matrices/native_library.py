@@ -27,7 +27,7 @@ _LAYOUTS = {Layout.ROW_MAJOR: "ROW_MAJOR", Layout.COLUMN_MAJOR: "COLUMN_MAJOR"}
 class Function(ABC):
     """A library function for certain matrix types, of which `matrix` is the first.
 
-    Equal instances are the same function.
+    Equal ones are the same function.
     """
 
     __slots__ = ()

@@ -8,10 +8,10 @@ from enum import Enum
 from types import MappingProxyType
 
 from . import fragments
-from .holdings import Columns, Holding, Interleaved, Whole
-from .instructions import FAMILIES
-from .products import COPY_BYTES, X86, Product
+from .hardware_multiplies import COPY_BYTES, X86, Product
+from .lane_layouts import Columns, Interleaved, LaneLayout, Whole
 from .variants import MatrixType, Operands
+from .vendor_instructions import FAMILIES
 
 # The number of work-items for which local memory is allocated if the kernel does not state its work-group size.
 MAX_WORK_ITEMS = 256
@@ -77,7 +77,7 @@ class LoweredRoute:
     name: str
     files: tuple[str, ...]
     sub_group: SubGroup
-    usual: type[Holding] = Columns
+    usual: type[LaneLayout] = Columns
     products: tuple[Product, ...] = ()
     others: tuple[Product, ...] = ()
     family: str = ""
@@ -100,14 +100,14 @@ class LoweredRoute:
         """The instructions of devices of any age."""
         return self.products + self.others
 
-    def holding(self, matrix: MatrixType, lanes: int) -> Holding:
+    def lane_layout(self, matrix: MatrixType, lanes: int) -> LaneLayout:
         """Return the lane layout of a matrix for a subgroup of `lanes` lanes."""
-        holdings = (row.holding(matrix) for row in self.products if row.lanes == lanes)
-        return next(filter(None, holdings), None) or self.usual(matrix.rows, matrix.columns, lanes)
+        lane_layouts = (row.lane_layout(matrix) for row in self.products if row.lanes == lanes)
+        return next(filter(None, lane_layouts), None) or self.usual(matrix.rows, matrix.columns, lanes)
 
     def lies_as_usual(self, matrix: MatrixType, lanes: int) -> bool:
         """Return whether the functions for the usual lane layout can process the matrix's layout."""
-        return isinstance(self.holding(matrix, lanes), self.usual)
+        return isinstance(self.lane_layout(matrix, lanes), self.usual)
 
     @property
     def is_emulated(self) -> bool:
@@ -171,8 +171,8 @@ class LoweredRoute:
                 if row.lanes == lanes
                 and row.takes(a, b, c, operands)
                 and all(
-                    holding is None or holding.lies_as(self.holding(matrix, lanes))
-                    for matrix, holding in ((matrix, row.holding(matrix)) for matrix in (a, b, c))
+                    lane_layout is None or lane_layout.lies_as(self.lane_layout(matrix, lanes))
+                    for matrix, lane_layout in ((matrix, row.lane_layout(matrix)) for matrix in (a, b, c))
                 )
             ),
             None,
@@ -180,14 +180,14 @@ class LoweredRoute:
 
     def uses_wide_copies(self, matrix: MatrixType) -> bool:
         """Return whether a matrix of small components is copied from memory in the processor's widest registers."""
-        holding = self.holding(matrix, 1)
-        row = matrix.columns * matrix.component.size * (holding.pack if isinstance(holding, Interleaved) else 1)
+        lane_layout = self.lane_layout(matrix, 1)
+        row = matrix.columns * matrix.component.size * (lane_layout.pack if isinstance(lane_layout, Interleaved) else 1)
         return self.has_pieces and matrix.component.size < 4 and row % COPY_BYTES == 0
 
     def width(self, matrix: MatrixType) -> int:
         """Return the width of a matrix's vectors: the widest that divides a row, or 1."""
         widths = (w for w in (16, 8, 4, 2, 1) if w <= self.tuning.widest and matrix.columns % w == 0)
-        return next(widths) if self.holding(matrix, 1).has_vectors else 1
+        return next(widths) if self.lane_layout(matrix, 1).has_vectors else 1
 
 
 def _vendors(family: str, generation: str = "") -> tuple[LoweredRoute, LoweredRoute]:
@@ -265,7 +265,7 @@ IN_SUB_GROUPS = tuple(name for name, row in LOWERED_ROUTES.items() if row.has_su
 
 def storage_components(route: LoweredRoute, matrix: MatrixType, sub_group_size: int) -> int:
     """Return the number of components of private storage that each work-item needs for a matrix."""
-    return route.holding(matrix, sub_group_size).slots
+    return route.lane_layout(matrix, sub_group_size).slots
 
 
 def storage_alignment(route: LoweredRoute, matrix: MatrixType, sub_group_size: int) -> int:
@@ -275,7 +275,7 @@ def storage_alignment(route: LoweredRoute, matrix: MatrixType, sub_group_size: i
     size.
     """
     lanes = {sub_group_size, *(row.lanes for row in route.products)}
-    units = (route.holding(matrix, size).unit for size in lanes)
+    units = (route.lane_layout(matrix, size).unit for size in lanes)
     vectors = matrix.component.size * max(*units, route.width(matrix))
     return max(vectors, COPY_BYTES) if route.uses_wide_copies(matrix) else vectors
 
@@ -315,9 +315,9 @@ class Target:
         """Return the width of a matrix's vectors, or 1."""
         return self.route.width(matrix)
 
-    def holding(self, matrix: MatrixType) -> Holding:
+    def lane_layout(self, matrix: MatrixType) -> LaneLayout:
         """Return the lane layout of a matrix."""
-        return self.route.holding(matrix, self.sub_group_size)
+        return self.route.lane_layout(matrix, self.sub_group_size)
 
     def of_work_group(self) -> Target:
         """Return the target for matrices with the scope of a work-group, which must have `work_items` work-items.

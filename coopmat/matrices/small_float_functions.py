@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from . import spelling
-from .instance import FromTemplate, Instance, Parameter, Signature
+from .library_function import FromTemplate, LibraryFunction, Parameter, Signature
 from .routes import LoweredRoute, Target
 from .variants import COMPONENT_TYPES, SMALL_FLOATS, ComponentType
 
@@ -92,7 +92,7 @@ class SmallFloatFunction(FromTemplate):
         return {"OP": "NARROW_FROM_FLOAT", **out}
 
 
-def functions_called(texts: Iterable[str]) -> list[Instance]:
+def functions_called(texts: Iterable[str]) -> list[LibraryFunction]:
     """Return the `SmallFloatFunction`s that these expressions call."""
     calls = {(call[1] or call[3], call[2] or call[4], int(call[5])) for text in texts for call in _CALL.finditer(text)}
     return [SmallFloatFunction(COMPONENT_TYPES[name], what, width) for name, what, width in sorted(calls)]

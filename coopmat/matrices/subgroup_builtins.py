@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 from . import spelling
-from .instance import FromTemplate, Instance, Parameter, Signature
+from .library_function import FromTemplate, LibraryFunction, Parameter, Signature
 from .routes import LoweredRoute, Target
 from .subgroup_table import ROWS, Row
 from .variants import COMPONENT_TYPES, ComponentType
@@ -200,7 +200,9 @@ def _folding(operation: str, t: ComponentType) -> dict[str, str]:
     return {"VALUE(x)": value, "IDENTITY": identity, "COMBINE(x, y)": combine}
 
 
-def substitute_builtin(route: LoweredRoute, name: str, component: ComponentType | None = None) -> Instance | None:
+def substitute_builtin(
+    route: LoweredRoute, name: str, component: ComponentType | None = None
+) -> LibraryFunction | None:
     """Return the library function that replaces the builtin `name` on scalars of `component`.
 
     Return None if the builtin itself must be called.

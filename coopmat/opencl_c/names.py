@@ -120,7 +120,7 @@ class Names:
         return name
 
     def _numbered(self, base: str) -> str:
-        """Return an unused name for a library function or record; instances for several targets get a number."""
+        """Return an unused name for a library function or record; copies for several targets get a number."""
         name, number = self.own(base), 1
         while name in self._used:
             number += 1

@@ -29,7 +29,7 @@ from ..frontend.types import (
     with_count,
 )
 from ..matrices import lowering
-from ..matrices.instance import SCRATCH, Instance, Parameter
+from ..matrices.library_function import SCRATCH, LibraryFunction, Parameter
 from ..matrices.routes import Target
 from . import Library
 from .operand_functions import Names, operand_name, with_operands
@@ -55,7 +55,7 @@ class LibraryCalls:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._instances: dict[Target, dict[str, Instance]] = {}
+        self._library_functions: dict[Target, dict[str, LibraryFunction]] = {}
         self._calls: list[tuple[Target, str, typed.Call]] = []
         self._callers: dict[typed.FunctionDecl, list[typed.Call]] = {}
         self._scratch: dict[typed.FunctionDecl, typed.VarDecl] = {}
@@ -73,19 +73,19 @@ class LibraryCalls:
         self,
         caller: typed.FunctionDecl,
         target: Target,
-        instance: Instance,
+        function: LibraryFunction,
         arguments: Sequence[typed.Expr],
         span: Span,
         passed_on: Sequence[typed.Expr] = (),
     ) -> typed.Call:
-        """Return a call, in the body of `caller`, of the library function `instance` compiled for `target`.
+        """Return a call, in the body of `caller`, of the library function `function` compiled for `target`.
 
-        `passed_on` are further arguments for the program function that is the instance's operand.
+        `passed_on` are further arguments for the program function that is the library function's operand.
         """
-        signature, name = instance.signature, instance.function_name
-        self._instances.setdefault(target, {})[name] = instance
+        signature, name = function.signature, function.function_name
+        self._library_functions.setdefault(target, {})[name] = function
         operands = [passed(a, parameter_type(p)) for a, p in zip(arguments, signature.parameters, strict=True)]
-        size = instance.scratch_bytes(target)
+        size = function.scratch_bytes(target)
         if size:
             operands.append(self._scratch_pointer(caller, span))
             self._bytes[caller] = max(self._bytes.get(caller, 0), size)
@@ -99,12 +99,12 @@ class LibraryCalls:
         self._callers.setdefault(caller, []).append(call)
 
     def link(self) -> typed.Unit:
-        """Compile the instances, set the callees of all calls, and return the library's functions and records."""
-        lowering.check_count(sum(map(len, self._instances.values())))
+        """Compile the library functions, set the callees of all calls, and return the library's declarations."""
+        lowering.check_count(sum(map(len, self._library_functions.values())))
         result = typed.Unit([], [], [])
         linked: dict[tuple[Target, str], typed.FunctionDecl] = {}
-        for target, instances in self._instances.items():
-            unit = self._library(lowering.instantiate(target, instances.values()))
+        for target, called in self._library_functions.items():
+            unit = self._library(lowering.instantiate(target, called.values()))
             functions = with_operands(unit.functions, self._operands)
             result.functions += functions
             result.records += unit.records

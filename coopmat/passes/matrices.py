@@ -27,12 +27,12 @@ from ..frontend.types import (
     VectorType,
 )
 from ..matrices import half_bits, lowering
-from ..matrices.holdings import Whole
-from ..matrices.instance import Instance
+from ..matrices.lane_layouts import Whole
+from ..matrices.library_function import LibraryFunction
 from ..matrices.maps import BLOCKS
 from ..matrices.routes import LoweredRoute, Target
 from ..matrices.variants import Layout, MatrixType, Operands
-from ..vectorize import LINEAR, UNIFORM, VARYING, Kind, vectorize
+from ..vectorize import LINEAR, UNIFORM, VARYING, Variance, vectorize
 from . import Library, Report
 from .functions import FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
@@ -81,7 +81,7 @@ class _Unit:
         self.calls = LibraryCalls(options.library)
         self.remarks: list[tuple[Span, Callable[[], str]]] = []
         self.keeps_state = False
-        self.wide: dict[tuple[typed.FunctionDecl, tuple[Kind, ...], int], typed.FunctionDecl | None] = {}
+        self.wide: dict[tuple[typed.FunctionDecl, tuple[Variance, ...], int], typed.FunctionDecl | None] = {}
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
         # In the order of the call graph: callees first.
         self._functions: list[typed.FunctionDecl] = []
@@ -152,15 +152,15 @@ class _Function(FunctionRewriter):
     def handlers(self) -> Mapping[type, Callable[..., Any]]:
         return _WITH_SUBGROUPS if self.unit.groups.replaces else _HANDLERS
 
-    def _call(self, instance: Instance, arguments: Sequence[typed.Expr], span: Span) -> typed.Call:
-        return self.unit.calls.call(self.decl, self._target(instance), self._own(instance), arguments, span)
+    def _call(self, function: LibraryFunction, arguments: Sequence[typed.Expr], span: Span) -> typed.Call:
+        return self.unit.calls.call(self.decl, self._target(function), self._own(function), arguments, span)
 
-    def _target(self, instance: Instance) -> Target:
-        """Return the target for `instance`; for work-group matrices, the target in which work-items are the lanes."""
-        return self.target.of_work_group() if instance.of_work_group else self.target
+    def _target(self, function: LibraryFunction) -> Target:
+        """Return the target for `function`; for work-group matrices, the target in which work-items are the lanes."""
+        return self.target.of_work_group() if function.of_work_group else self.target
 
-    def _own(self, instance: Any) -> Any:
-        return half_bits.in_bits(instance) if self.unit.half_bits else instance
+    def _own(self, function: Any) -> Any:
+        return half_bits.in_bits(function) if self.unit.half_bits else function
 
     # --- operations ------------------------------------------------------------------------------
 
@@ -176,27 +176,27 @@ class _Function(FunctionRewriter):
                 effects, operand = self.address(operand)
                 before += effects
             operands.append(strip_generic_cast(operand))
-        instance = _INSTANCES[type(e)](e)
-        if isinstance(instance, lowering.MultiplyAdd):
-            self.unit.remarks.append((e.span, partial(instance.remark, self._target(instance))))
-            self.unit.keeps_state |= instance.keeps_state(self.target)
-        return self._result(instance, before, operands, e.type, e.span)
+        function = _LIBRARY_FUNCTIONS[type(e)](e)
+        if isinstance(function, lowering.MultiplyAdd):
+            self.unit.remarks.append((e.span, partial(function.remark, self._target(function))))
+            self.unit.keeps_state |= function.keeps_state(self.target)
+        return self._result(function, before, operands, e.type, e.span)
 
     def _result(
-        self, instance: Instance, before: list[typed.Expr], operands: list[typed.Expr], t: Type, span: Span
+        self, function: LibraryFunction, before: list[typed.Expr], operands: list[typed.Expr], t: Type, span: Span
     ) -> typed.Expr:
         if not isinstance(t, CoopMatrixType):
-            return sequence([*before, self._call(instance, operands, span)])
+            return sequence([*before, self._call(function, operands, span)])
         out = self.temporary(self.unit.storage.type(t), span)
-        return self.result(before, out, self._call(instance, [elements(out), *operands], span))
+        return self.result(before, out, self._call(function, [elements(out), *operands], span))
 
     def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
         matrix, function = _of(e.type), self.unit.version(e.function, self.target)
-        kinds = (UNIFORM, LINEAR, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
-        wide = self._wide(function, kinds, matrix)
+        variances = (UNIFORM, LINEAR, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
+        wide = self._wide(function, variances, matrix)
         name = self.unit.calls.operand_name(wide or function, 2 + len(e.operands))
-        instance = lowering.Map(matrix, name, len(e.operands), wide is not None)
-        return self._by_operand(instance, new.operands, new.arguments, e.type, e.span)
+        library_function = lowering.Map(matrix, name, len(e.operands), wide is not None)
+        return self._by_operand(library_function, new.operands, new.arguments, e.type, e.span)
 
     def reduce(self, e: typed.MatrixReduce, new: typed.MatrixReduce) -> typed.Expr:
         source, result = _of(e.operand.type), _of(e.type)
@@ -207,7 +207,7 @@ class _Function(FunctionRewriter):
             wide.append(self._wide(function, (VARYING, VARYING), source, width))
             width //= 2
         names = [self.unit.calls.operand_name(f, 2) for f in wide if f is not None]
-        instance = lowering.Reduce(
+        library_function = lowering.Reduce(
             source,
             self.unit.calls.operand_name(function, 2),
             e.how,
@@ -215,10 +215,10 @@ class _Function(FunctionRewriter):
             result.columns,
             tuple(names) if len(names) == len(wide) else (),
         )
-        return self._by_operand(instance, [new.operand], [], e.type, e.span)
+        return self._by_operand(library_function, [new.operand], [], e.type, e.span)
 
     def _wide(
-        self, function: typed.FunctionDecl, kinds: Sequence[Kind], matrix: MatrixType, width: int | None = None
+        self, function: typed.FunctionDecl, variances: Sequence[Variance], matrix: MatrixType, width: int | None = None
     ) -> typed.FunctionDecl | None:
         """Return a vectorized version of `function`, an operand of a map or reduction, or None if there is none.
 
@@ -227,17 +227,17 @@ class _Function(FunctionRewriter):
         """
         target = self._target(lowering.Fill(matrix))
         width = width or target.width(matrix)
-        if type(target.holding(matrix)) is not Whole or width == 1 or matrix.component.is_bits:
+        if type(target.lane_layout(matrix)) is not Whole or width == 1 or matrix.component.is_bits:
             return None
         if self.unit.half_bits and matrix.component.name == "f16":
             return None
-        key = (function, tuple(kinds), width)
+        key = (function, tuple(variances), width)
         if key not in self.unit.wide:
-            self.unit.wide[key] = vectorize(function, kinds, width)
+            self.unit.wide[key] = vectorize(function, variances, width)
         return self.unit.wide[key]
 
     def _by_operand(
-        self, instance: Instance, matrices: list[typed.Expr], arguments: list[typed.Expr], t: Type, span: Span
+        self, function: LibraryFunction, matrices: list[typed.Expr], arguments: list[typed.Expr], t: Type, span: Span
     ) -> typed.Expr:
         """Return a call of a library function that has a function of the unit as an operand.
 
@@ -250,7 +250,7 @@ class _Function(FunctionRewriter):
             effects, pointer = self.address(matrix)
             before += effects
             pointers.append(pointer)
-        own = self._own(instance)
+        own = self._own(function)
         call = self.unit.calls.call(self.decl, self._target(own), own, pointers, span, arguments)
         return self.result(before, out, call)
 
@@ -289,14 +289,14 @@ class _Function(FunctionRewriter):
             return new
         matrix = _of(e.computation)
         scaled = e.op == "scalar_mul"
-        instance = lowering.ScalarMultiply(matrix) if scaled else lowering.Binary(matrix, e.op)
+        function = lowering.ScalarMultiply(matrix) if scaled else lowering.Binary(matrix, e.op)
         before, target = self.stable_lvalue(new.target)
         value = new.value
         if not scaled:
             effects, value = self.address(value)
             before += effects
         out = elements(target)
-        return sequence([*before, self._call(instance, [out, out, value], e.span), load(target)])
+        return sequence([*before, self._call(function, [out, out, value], e.span), load(target)])
 
     # --- other calls -----------------------------------------------------------------------------
 
@@ -313,12 +313,12 @@ class _Function(FunctionRewriter):
         if row is None or not row.subgroup:
             return new
         replacement = substitute(self.target.route, e)
-        arguments = new.arguments[: len(replacement.instance.signature.parameters)]
+        arguments = new.arguments[: len(replacement.function.signature.parameters)]
         if not replacement.each:
-            return passed(self._call(replacement.instance, list(map(strip_generic_cast, arguments)), e.span), e.type)
-        return self._each(replacement.instance, arguments, e)
+            return passed(self._call(replacement.function, list(map(strip_generic_cast, arguments)), e.span), e.type)
+        return self._each(replacement.function, arguments, e)
 
-    def _each(self, instance: Instance, arguments: list[typed.Expr], e: typed.BuiltinCall) -> typed.Expr:
+    def _each(self, function: LibraryFunction, arguments: list[typed.Expr], e: typed.BuiltinCall) -> typed.Expr:
         """Apply a library function of scalars to each component of the builtin's vectors.
 
         Arguments are held in temporaries, so that each is evaluated once.
@@ -337,7 +337,7 @@ class _Function(FunctionRewriter):
                 typed.ExtractSwizzle(a.span, vector.element, a, (i,)) if t == vector else a
                 for t, a in zip(e.parameters, values, strict=False)
             ]
-            items.append(self._call(instance, parts, e.span))
+            items.append(self._call(function, parts, e.span))
         return sequence([*before, typed.VectorLiteral(e.span, e.type, items)])
 
 
@@ -354,12 +354,12 @@ def _access(e: typed.MatrixLoad | typed.MatrixStore) -> tuple[str, Layout, bool,
     return str(q.space), Layout(e.layout), q.volatile, e.bounds is not None
 
 
-def _multiply_add(e: typed.MatrixMulAdd) -> Instance:
+def _multiply_add(e: typed.MatrixMulAdd) -> LibraryFunction:
     return lowering.MultiplyAdd(_of(e.a.type), _of(e.b.type), _of(e.c.type), Operands(e.operands))
 
 
 # class of operation -> function from the operation to its library function.
-_INSTANCES: dict[type, Callable[[Any], Instance]] = {
+_LIBRARY_FUNCTIONS: dict[type, Callable[[Any], LibraryFunction]] = {
     typed.MatrixLoad: lambda e: lowering.Load(_of(e.type), *_access(e)),
     typed.MatrixStore: lambda e: lowering.Store(_of(e.matrix.type), *_access(e)),
     typed.MatrixFill: lambda e: lowering.Fill(_of(e.type)),
@@ -386,7 +386,7 @@ def _operands(e: typed.Expr) -> Iterator[typed.Expr]:
 
 
 _HANDLERS: dict[type, Callable[..., Any]] = {
-    **dict.fromkeys(_INSTANCES, _Function.operation),
+    **dict.fromkeys(_LIBRARY_FUNCTIONS, _Function.operation),
     typed.Zero: _Function.zero,
     typed.MatrixElement: _Function.element,
     typed.Assign: _Function.assign,

@@ -19,7 +19,6 @@ from ..frontend.sema.values import kind_between
 from ..frontend.typed import ConvertKind
 from ..frontend.types import FLOAT, HALF, USHORT, ScalarType, Type, held_as, is_bits
 from ..matrices.half_bits import HalfFunction
-from ..matrices.instance import Instance
 from ..matrices.routes import LOWERED_ROUTES, Target
 from ..matrices.small_float_functions import SmallFloatFunction
 from ..matrices.spelling import INEXACT_IN_FLOAT, from_float
@@ -70,7 +69,7 @@ class _Function(FunctionRewriter):
         return is_bits(t) or (self.half_bits and t is HALF)
 
     def _call(self, t: ScalarType, what: str, x: typed.Expr, span: Span) -> typed.Expr:
-        function: Instance = HalfFunction(what, 1) if t is HALF else SmallFloatFunction(COMPONENTS[t.name], what, 1)
+        function = HalfFunction(what, 1) if t is HALF else SmallFloatFunction(COMPONENTS[t.name], what, 1)
         return self.calls.call(self.decl, _TARGET, function, [x], span)
 
     def convert(self, e: typed.Convert, new: typed.Convert) -> typed.Expr:

@@ -15,7 +15,7 @@ from ..frontend.kernel_info import describe, sub_group_size, work_items
 from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.types import PointerType, ScalarType, Type, VectorType, element_type
 from ..matrices import lowering
-from ..matrices.instance import Instance
+from ..matrices.library_function import LibraryFunction
 from ..matrices.routes import MAX_WORK_ITEMS, LoweredRoute, Target
 from ..matrices.variants import ComponentType
 
@@ -99,11 +99,11 @@ class SubGroups:
 class Substitute:
     """A library function that replaces a subgroup builtin.
 
-    instance: the library function; it takes the first parameters of the builtin.
+    function: the library function; it takes the first parameters of the builtin.
     each: the library function takes scalars, and is called for each component of the builtin's vectors.
     """
 
-    instance: Instance
+    function: LibraryFunction
     each: bool
 
 
@@ -113,13 +113,13 @@ def substitute(route: LoweredRoute, e: typed.BuiltinCall) -> Substitute:
     Raise InternalError if the route has no substitute.
     """
     first = e.parameters[0] if e.parameters else None
-    instance = lowering.substitute_builtin(route, e.name, _component(first))
-    if instance is None:
+    function = lowering.substitute_builtin(route, e.name, _component(first))
+    if function is None:
         # Keeping the builtin would be wrong: it would refer to the device's subgroups.
         raise InternalError(f"'{e.name}' has no meaning for --matrices {route.name}")
-    parameters = instance.signature.parameters
+    parameters = function.signature.parameters
     each = bool(parameters) and isinstance(first, VectorType) and parameters[0].type == first.element.name
-    return Substitute(instance, each)
+    return Substitute(function, each)
 
 
 def _component(t: Type | None) -> ComponentType | None:

@@ -81,13 +81,13 @@ class Snapshot:
     """The state of the stages of one compilation after its preamble.
 
     settings: all options that affect the result, except include directories and macros.
-    whole: whether the bodies of all functions are kept; otherwise only those of reachable ones.
+    retain: whether the bodies of all functions are kept; otherwise only those of reachable ones.
     known: the preamble as an earlier compilation kept it, None if there is none.
     """
 
-    def __init__(self, settings: str, *, whole: bool = False) -> None:
+    def __init__(self, settings: str, *, retain: bool = False) -> None:
         self.settings = settings
-        self.whole = whole
+        self.retain = retain
         self.known: Known | None = None
         self._key, self._text = "", ""
         # The length of the preamble in the input of the next stage; None if no state is to be taken.
@@ -170,7 +170,7 @@ class Snapshot:
             return
         self._length, self._text = length, source[:length]
         self._key = key_of_preamble(self.settings, stage.stack[-1].source.name, self._text, stage.options)
-        for known in () if self.whole else find(self._key, stage.options, stage.diagnostics):
+        for known in () if self.retain else find(self._key, stage.options, stage.diagnostics):
             self.known = known
             with suppress(*ABSURD, Unreached):
                 return self.restore(stage)
@@ -207,7 +207,7 @@ class Snapshot:
                 number = numbers.get(id(value))
                 return value.__reduce_ex__(5) if number is None else (shared_object, (number,))
 
-            kept = {function: number for function, number in own.items() if self.whole or function in reached}
+            kept = {function: number for function, number in own.items() if self.retain or function in reached}
             self._bodies = {number: _pickled(function.body, reduce) for function, number in kept.items()}
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from coopmat.cache import places
+from coopmat.cache import directories
 from coopmat.compiler import Module
 from coopmat.devices import DeviceInfo, health, may_crash, mistakes_sub_group_barriers, opencl, route_for
 from coopmat.devices.environment import quietly as quietly
@@ -67,7 +67,7 @@ def keep(code: bytes) -> str:
     Only the newest of these files are kept.
     """
     try:
-        return str(places.keep_refused(code, ".spv" if code[:4] in _SPIRV else ".cl"))
+        return str(directories.keep_refused(code, ".spv" if code[:4] in _SPIRV else ".cl"))
     except OSError as error:
         return f"nothing: {error}"
 

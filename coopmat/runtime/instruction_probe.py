@@ -14,7 +14,7 @@ from functools import cache
 from coopmat.devices import DeviceInfo, probe as process, route_for
 from coopmat.devices.environment import processor
 from coopmat.devices.table import compute_capability
-from coopmat.matrices.products import DotProduct, FragmentProduct, Product
+from coopmat.matrices.hardware_multiplies import DotProduct, FragmentProduct, Product
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.options import LINKED, CompileOptions
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from coopmat.devices import DeviceInfo, opencl, probe as process
 from coopmat.devices.query import COOPERATIVE_MATRIX
-from coopmat.matrices import meaning, reference, small_floats
+from coopmat.matrices import numpy_reference
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import Layout, MatrixType, Variant, default_operands
 from coopmat.options import CompileOptions
@@ -124,8 +124,8 @@ def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build
     module = compiler.compile(source, options, name="probe.cl")
     x, y, z = (_values(matrix, seed) for seed, matrix in enumerate((a, b, c)))
     packed = np.zeros(y.size, y.dtype)
-    reference.store(packed, y, Layout.PACKED, stride)
-    expected, _ = meaning.mul_add(types, x, y, z, default_operands(*types))
+    numpy_reference.store(packed, y, Layout.PACKED, stride)
+    expected, _ = numpy_reference.mul_add(types, x, y, z, default_operands(*types))
 
     cl = opencl()
     context = cl.Context([device.handle])
@@ -141,8 +141,8 @@ def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build
     return RIGHT if not wrong else f"{wrong} of {actual.size} components are wrong"
 
 
-def _values(matrix: MatrixType, seed: int) -> reference.Array:
+def _values(matrix: MatrixType, seed: int) -> numpy_reference.Array:
     """Return a matrix of small random integers, with which floating-point arithmetic is exact."""
     rng, t = np.random.default_rng(seed), matrix.component
     values = rng.integers(-8 if t.signed else 0, 9, (matrix.rows, matrix.columns))
-    return small_floats.encoded(t, values.astype(np.float32)) if t.is_bits else values.astype(t.numpy)
+    return numpy_reference.encode_bits(t, values.astype(np.float32)) if t.is_bits else values.astype(t.numpy)

@@ -181,17 +181,17 @@ def count_parts(
     for root in roots:
         work, open_ = [root], set()
         while work:
-            kind = work[-1]
-            item = definitions.get(kind)
+            type_id = work[-1]
+            item = definitions.get(type_id)
             parts = item.operands[_PARTS[item.opcode]] if item is not None and item.opcode in _PARTS else ()
             waiting = [part for part in parts if part not in counts]
-            if kind in counts or item is None or not waiting:
-                if kind not in counts:
-                    counts[kind] = 1 if item is None else size(item, [counts[part] for part in parts])
+            if type_id in counts or item is None or not waiting:
+                if type_id not in counts:
+                    counts[type_id] = 1 if item is None else size(item, [counts[part] for part in parts])
                 open_.discard(work.pop())
-            elif kind in open_:
+            elif type_id in open_:
                 raise Refused("spirv-invalid", f"the type {label(item)} contains itself")
             else:
-                open_.add(kind)
+                open_.add(type_id)
                 work += dict.fromkeys(waiting)
     return counts

@@ -1,6 +1,6 @@
 """Limits for the growth of a module under optimisation, by nested forced inlining and forced unrolling.
 
-    text = bounded(text, 400_000, 1000, 2000)   # the same module, within these limits
+    text = limit_inlining(text, 400_000, 1000, 2000)   # the same module, within these limits
 
 LLVM's time grows faster than the size of the resulting functions. It grows with the square of the number of loops in
 sequence: 3,000 loops take 26 s. It also grows with conditional branches: 3,000 in a loop take 8 to 13 s, and if they

@@ -302,10 +302,10 @@ class _Legalizer:
         """
         casts, arguments = [], []
         parameters = self.definitions[self.definitions[function].operands[1]].operands[1:]
-        for value, kind in zip(values, parameters[first:], strict=True):
+        for value, type_id in zip(values, parameters[first:], strict=True):
             old = self.definitions[value].result_type
-            if kind != old and self.definitions[kind].opcode == _POINTER:
-                casts.append(Instruction(_BITCAST, (value,), kind, self.module.new_id()))
+            if type_id != old and self.definitions[type_id].opcode == _POINTER:
+                casts.append(Instruction(_BITCAST, (value,), type_id, self.module.new_id()))
                 value = casts[-1].result or 0
             arguments.append(value)
         return casts, arguments

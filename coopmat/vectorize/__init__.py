@@ -10,4 +10,4 @@ with a loop whose trip count varies between components.
 """
 
 from .statements import vectorize as vectorize
-from .vectors import LINEAR as LINEAR, UNIFORM as UNIFORM, VARYING as VARYING, Kind as Kind
+from .vectors import LINEAR as LINEAR, UNIFORM as UNIFORM, VARYING as VARYING, Variance as Variance

@@ -60,7 +60,7 @@ class Expressions(Vectors, ABC):
             raise NotVectorizable
         if isinstance(e, typed.VarRef):
             new = self.variables.get(e.decl)
-            if new is None or self.values[e.decl].kind is not UNIFORM:
+            if new is None or self.values[e.decl].variance is not UNIFORM:
                 if new is None and e.decl.storage == "static":
                     return Value(UNIFORM, e, e.type)
                 raise NotVectorizable
@@ -70,7 +70,7 @@ class Expressions(Vectors, ABC):
 
     def uniform(self, e: Expr) -> Expr:
         value = self.value(e)
-        if value.kind is not UNIFORM:
+        if value.variance is not UNIFORM:
             raise NotVectorizable
         return value.expr
 
@@ -89,7 +89,7 @@ class Expressions(Vectors, ABC):
         if target.place.volatile:
             raise NotVectorizable
         values = [self.value(index) for index in _indices(target)]
-        if all(v.kind is UNIFORM for v in values):
+        if all(v.variance is UNIFORM for v in values):
             return self.as_uniform(e)
         if not isinstance(e.type, ScalarType) or e.type.is_bits or e.type is BOOL:
             raise NotVectorizable
@@ -100,12 +100,12 @@ class Expressions(Vectors, ABC):
 
         If their addresses are consecutive, load a vector; otherwise load each element, under the mask if there is one.
         """
-        indices = [v if v.kind is UNIFORM else self.materialize_index(v, e.span) for v in values]
+        indices = [v if v.variance is UNIFORM else self.materialize_index(v, e.span) for v in values]
         mask = self.mask
         first = indices[0]
-        others = all(v.kind is UNIFORM for v in indices[1:])
+        others = all(v.variance is UNIFORM for v in indices[1:])
         at_once = None
-        if first.kind is LINEAR and others and isinstance(target, (typed.Index, typed.Deref)):
+        if first.variance is LINEAR and others and isinstance(target, (typed.Index, typed.Deref)):
             at_once = self.neighbours(e, target, [v.expr for v in indices], first)
             if mask is None and first.narrow is None:
                 return Value(VARYING, at_once, e.type)
@@ -122,17 +122,17 @@ class Expressions(Vectors, ABC):
         return Value(VARYING, each, e.type)
 
     def materialize_index(self, v: Value, span: Span) -> Value:
-        if v.kind is LINEAR:
+        if v.variance is LINEAR:
             return v
         return self.materialize(Value(VARYING, self.vector(v, v.type), v.type))
 
     def lane(self, v: Value, n: int) -> Expr:
         """Return the scalar value for component number `n`."""
-        if v.kind is UNIFORM:
+        if v.variance is UNIFORM:
             return v.expr
         if v.narrow is not None:
             return typed.Convert(v.expr.span, v.type, ConvertKind.INT_TO_INT, self.lane(v.narrow, n))
-        if v.kind is LINEAR:
+        if v.variance is LINEAR:
             return typed.Binary(v.expr.span, v.type, "add", v.expr, typed.IntConst(v.expr.span, v.type, n))
         return typed.ExtractSwizzle(v.expr.span, v.type, v.expr, (n,))
 
@@ -196,7 +196,7 @@ class Expressions(Vectors, ABC):
 
     def unary(self, e: typed.Unary) -> Value:
         v = self.value(e.operand)
-        if v.kind is UNIFORM:
+        if v.variance is UNIFORM:
             return Value(UNIFORM, copied(e, operand=v.expr), e.type)
         if e.op == "lnot":
             return Value(MASK, self.negated(self.truth(v, e.span)), INT)
@@ -205,7 +205,7 @@ class Expressions(Vectors, ABC):
 
     def binary(self, e: typed.Binary) -> Value:
         a, b = self.value(e.left), self.value(e.right)
-        if a.kind is UNIFORM and b.kind is UNIFORM:
+        if a.variance is UNIFORM and b.variance is UNIFORM:
             return Value(UNIFORM, copied(e, left=a.expr, right=b.expr), e.type)
         if not isinstance(e.left.type, ScalarType) or not isinstance(e.right.type, ScalarType):
             raise NotVectorizable
@@ -224,9 +224,9 @@ class Expressions(Vectors, ABC):
 
     def with_linear(self, e: typed.Binary, a: Value, b: Value) -> Value | None:
         """Return the result of an operation on a LINEAR and a UNIFORM value if that is LINEAR or UNIFORM, else None."""
-        if e.op == "add" and a.kind is UNIFORM and b.kind is LINEAR:
+        if e.op == "add" and a.variance is UNIFORM and b.variance is LINEAR:
             a, b = b, a
-        if a.kind is not LINEAR or b.kind is not UNIFORM or not isinstance(a.type, ScalarType):
+        if a.variance is not LINEAR or b.variance is not UNIFORM or not isinstance(a.type, ScalarType):
             return None
         if a.narrow is not None:
             return None
@@ -254,11 +254,11 @@ class Expressions(Vectors, ABC):
 
     def logical(self, e: typed.Logical) -> Value:
         a = self.value(e.left)
-        if a.kind is UNIFORM:
+        if a.variance is UNIFORM:
             outer, self.out = self.out, []
             b = self.value(e.right)
             emitted, self.out = self.out, outer
-            if b.kind is UNIFORM and not emitted:
+            if b.variance is UNIFORM and not emitted:
                 return Value(UNIFORM, copied(e, left=a.expr, right=b.expr), e.type)
             self.out += emitted
         mask, outer_mask = self.truth(a, e.span), self.mask
@@ -271,14 +271,14 @@ class Expressions(Vectors, ABC):
 
     def conditional(self, e: typed.Conditional) -> Value:
         condition = self.value(e.condition)
-        if condition.kind is UNIFORM:
+        if condition.variance is UNIFORM:
             outer, self.out = self.out, []
             a, b = self.value(e.then), self.value(e.otherwise)
             emitted, self.out = self.out, outer
             if emitted:
                 # The statements would be executed for both sides, whatever the condition is.
                 raise NotVectorizable
-            if a.kind is UNIFORM and b.kind is UNIFORM:
+            if a.variance is UNIFORM and b.variance is UNIFORM:
                 return Value(UNIFORM, copied(e, condition=condition.expr, then=a.expr, otherwise=b.expr), e.type)
             sides = [self.vector(v, e.type) for v in (a, b)]
             return Value(VARYING, typed.Conditional(e.span, sides[0].type, condition.expr, *sides), e.type)
@@ -294,16 +294,16 @@ class Expressions(Vectors, ABC):
         if e.kind is ConvertKind.DECAY or not isinstance(e.type, ScalarType):
             return self.as_uniform(e)
         v = self.value(e.operand)
-        if v.kind is UNIFORM:
+        if v.variance is UNIFORM:
             return Value(UNIFORM, copied(e, operand=v.expr), e.type)
         source = e.operand.type
-        if v.kind is MASK:
+        if v.variance is MASK:
             return replace(v, type=e.type)
         if e.kind is ConvertKind.TO_BOOL:
             return Value(MASK, self.truth(v, e.span), INT)
         if not isinstance(source, ScalarType) or e.type.is_bits or source.is_bits:
             raise NotVectorizable
-        if v.kind is LINEAR and e.kind is ConvertKind.INT_TO_INT and e.type.bits >= source.bits:
+        if v.variance is LINEAR and e.kind is ConvertKind.INT_TO_INT and e.type.bits >= source.bits:
             # Row and column numbers are far from the limits of both types, so the conversion keeps them linear.
             if not v.wraps and v.narrow is None:
                 return Value(LINEAR, copied(e, operand=v.expr), e.type, v.aligned)
@@ -314,7 +314,7 @@ class Expressions(Vectors, ABC):
 
     def builtin(self, e: typed.BuiltinCall) -> Value:
         values = [self.value(a) for a in e.arguments]
-        if all(v.kind is UNIFORM for v in values):
+        if all(v.variance is UNIFORM for v in values):
             return Value(UNIFORM, copied(e, arguments=[v.expr for v in values]), e.type)
         row = builtins.find(e.name)
         if row is None or not row.pure or e.name in _OF_ALL:

@@ -23,10 +23,10 @@ from .vectors import (
     MASK,
     UNIFORM,
     VARYING,
-    Kind,
     NotVectorizable,
     Retry,
     Value,
+    Variance,
     assigned_variables,
 )
 
@@ -34,16 +34,16 @@ from .vectors import (
 _MOST_ENDS = 4
 
 
-def vectorize(f: typed.FunctionDecl, kinds: Sequence[Kind], width: int) -> typed.FunctionDecl | None:
+def vectorize(f: typed.FunctionDecl, variances: Sequence[Variance], width: int) -> typed.FunctionDecl | None:
     """Return a version of `f` that computes `width` components, or None if `f` cannot be vectorized.
 
-    `kinds` has a kind for each parameter. UNIFORM and LINEAR parameters keep their types; a LINEAR argument is the
+    `variances` has one for each parameter. UNIFORM and LINEAR parameters keep their types; a LINEAR argument is the
     value for the first component and must be a multiple of `width`. VARYING parameters and the result are vectors.
     """
     varying: set[typed.VarDecl] = set()
     while True:
         try:
-            return Vectorizer(f, kinds, width, varying).run()
+            return Vectorizer(f, variances, width, varying).run()
         except Retry:
             continue
         except NotVectorizable:
@@ -55,7 +55,7 @@ class Vectorizer(Expressions):
         f = self.f
         if f.body is None or not isinstance(f.type.result, ScalarType):
             raise NotVectorizable
-        parameters = [self.parameter(p, kind) for p, kind in zip(f.parameters, self.kinds, strict=True)]
+        parameters = [self.parameter(p, variance) for p, variance in zip(f.parameters, self.variances, strict=True)]
         result = self.result(list(f.body.items))
         value = self.vector(result, f.type.result)
         body = typed.Block(f.body.span, [*self.out, typed.Return(f.body.span, value)])
@@ -64,16 +64,16 @@ class Vectorizer(Expressions):
         attributes = {n: v for n, v in f.attributes.items() if n == "fp_contract"} | {"always_inline": True}
         return typed.FunctionDecl(f.span, name, kind, parameters, False, True, attributes, body)
 
-    def parameter(self, p: typed.VarDecl, kind: Kind) -> typed.VarDecl:
-        t = self.wide(p.type) if kind is VARYING else p.type
+    def parameter(self, p: typed.VarDecl, variance: Variance) -> typed.VarDecl:
+        t = self.wide(p.type) if variance is VARYING else p.type
         new: typed.VarDecl = copied(p, type=t, initializer=None)
-        if p in self.assigned and kind is LINEAR:
+        if p in self.assigned and variance is LINEAR:
             raise NotVectorizable
-        if p in self.assigned and kind is UNIFORM and p in self.varying:
+        if p in self.assigned and variance is UNIFORM and p in self.varying:
             raise NotVectorizable
         self.variables[p] = new
         self.declared_under[p] = None
-        self.values[p] = Value(kind, load(variable(new)), p.type, aligned=True)
+        self.values[p] = Value(variance, load(variable(new)), p.type, aligned=True)
         return new
 
     def result(self, statements: list[Stmt]) -> Value:
@@ -97,7 +97,7 @@ class Vectorizer(Expressions):
         sides = [[side, *rest] if side is not None else rest for side in (s.then, s.otherwise)]
         if sum(isinstance(node, typed.If) for node in walk(*(r for r in rest))) > _MOST_ENDS:
             raise NotVectorizable
-        if condition.kind is UNIFORM:
+        if condition.variance is UNIFORM:
             results = []
             blocks = []
             for side in sides:
@@ -145,13 +145,13 @@ class Vectorizer(Expressions):
         name = f"v.{self.count}.{decl.name}"
         self.count += 1
         once = decl not in self.assigned
-        if value is not None and once and value.kind is MASK:
+        if value is not None and once and value.variance is MASK:
             self.values[decl] = replace(value, expr=self.materialize_expr(value.expr))
             return
-        if value is not None and once and value.kind in (UNIFORM, LINEAR) and value.narrow is None:
+        if value is not None and once and value.variance in (UNIFORM, LINEAR) and value.narrow is None:
             new = copied(decl, name=name, initializer=value.expr)
             self.values[decl] = replace(value, expr=load(variable(new)), type=decl.type)
-        elif decl in self.varying or (value is not None and value.kind is not UNIFORM):
+        elif decl in self.varying or (value is not None and value.variance is not UNIFORM):
             self.varying.add(decl)
             vector = None if value is None else self.vector(value, decl.type)
             new = copied(decl, name=name, type=self.wide(decl.type), initializer=vector, qualifiers=PLAIN)
@@ -193,8 +193,8 @@ class Vectorizer(Expressions):
         decl = target.decl
         old, home = self.values[decl], variable(self.variables[decl])
         under = self.mask if self.mask is not self.declared_under[decl] else None
-        if old.kind is UNIFORM:
-            if value.kind is not UNIFORM or under is not None:
+        if old.variance is UNIFORM:
+            if value.variance is not UNIFORM or under is not None:
                 self.varying.add(decl)
                 raise Retry
             new = value.expr
@@ -206,7 +206,7 @@ class Vectorizer(Expressions):
 
     def condition(self, s: typed.If) -> None:
         condition = self.value(s.condition)
-        if condition.kind is UNIFORM:
+        if condition.variance is UNIFORM:
             blocks = [None if side is None else self.nested(side) for side in (s.then, s.otherwise)]
             self.out.append(typed.If(s.span, condition.expr, blocks[0] or typed.Block(s.span, []), blocks[1]))
             return
@@ -257,7 +257,7 @@ class Vectorizer(Expressions):
 
     def called(self, e: typed.Call) -> Value:
         values = [self.value(a) for a in e.arguments]
-        if all(v.kind is UNIFORM for v in values):
+        if all(v.variance is UNIFORM for v in values):
             return Value(UNIFORM, copied(e, arguments=[v.expr for v in values]), e.type)
         return self.inlined(e, values)
 

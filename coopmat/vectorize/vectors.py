@@ -23,7 +23,7 @@ from ..frontend.types import (
 )
 
 
-class Kind(Enum):
+class Variance(Enum):
     """How a value varies between the components that are computed together.
 
     UNIFORM: the same for all components.
@@ -38,7 +38,7 @@ class Kind(Enum):
     MASK = "mask"
 
 
-UNIFORM, LINEAR, VARYING, MASK = Kind
+UNIFORM, LINEAR, VARYING, MASK = Variance
 
 
 class NotVectorizable(Exception):
@@ -53,14 +53,14 @@ class Retry(Exception):
 class Value:
     """A value that has type `type`, a scalar or pointer, in the scalar function.
 
-    kind: how the value varies.
+    variance: how the value varies.
     expr: UNIFORM: the value, of type `type`; LINEAR: the first component's value, of that type; otherwise a vector.
     aligned: the first component's value, of a LINEAR value, is a nonnegative multiple of the width.
     wraps: a LINEAR value of an unsigned type may wrap around to 0.
     narrow: the value before zero-extension, which may wrap; this value is LINEAR only if `narrow` does not wrap.
     """
 
-    kind: Kind
+    variance: Variance
     expr: Expr
     type: Type
     aligned: bool = False
@@ -75,8 +75,10 @@ class Vectors:
     attempt adds to that set.
     """
 
-    def __init__(self, f: typed.FunctionDecl, kinds: Sequence[Kind], width: int, varying: set[typed.VarDecl]) -> None:
-        self.f, self.kinds, self.width, self.varying = f, kinds, width, varying
+    def __init__(
+        self, f: typed.FunctionDecl, variances: Sequence[Variance], width: int, varying: set[typed.VarDecl]
+    ) -> None:
+        self.f, self.variances, self.width, self.varying = f, variances, width, varying
         self.values: dict[typed.VarDecl, Value] = {}
         self.variables: dict[typed.VarDecl, typed.VarDecl] = {}
         # variable -> the mask in force at its declaration. While that mask is in force, the variable may stay uniform.
@@ -98,15 +100,15 @@ class Vectors:
     def vector(self, v: Value, t: Type) -> Expr:
         """Return the value as a vector with elements of type `t`, the value's scalar type."""
         wide, span = self.wide(t), v.expr.span
-        if v.kind is UNIFORM:
+        if v.variance is UNIFORM:
             return self.splat(v.expr)
         if v.narrow is not None:
             return typed.Convert(span, wide, ConvertKind.INT_TO_INT, self.vector(v.narrow, v.narrow.type))
-        if v.kind is LINEAR:
+        if v.variance is LINEAR:
             numbers: list[Expr] = [typed.IntConst(span, wide.element, n) for n in range(self.width)]
             steps = typed.VectorLiteral(span, wide, numbers)
             return typed.Binary(span, wide, "add", self.splat(v.expr), steps)
-        if v.kind is MASK:
+        if v.variance is MASK:
             mask = self.of_width(v.expr, wide.element.bits)
             ones = self.splat(typed.IntConst(span, integer_type(wide.element.bits, True), 1))
             truths = typed.Binary(span, mask.type, "and", mask, ones)
@@ -117,7 +119,7 @@ class Vectors:
 
     def truth(self, v: Value, span: Span) -> Expr:
         """Return the mask of the components whose value is not zero, held in a variable."""
-        if v.kind is MASK:
+        if v.variance is MASK:
             return self.materialize_expr(v.expr)
         vector = self.vector(v, v.type)
         assert isinstance(vector.type, VectorType)

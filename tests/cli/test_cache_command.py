@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coopmat.cache import Cache, Entry, places
+from coopmat.cache import Cache, Entry, directories
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COOPMAT_CACHE_DIR", str(place))
     monkeypatch.delenv("COOPMAT_NO_CACHE", raising=False)
     Cache(place).put("abcd", Entry(b"x" * (3 << 19)))
-    places.keep_refused(b"code", ".cl")
+    directories.keep_refused(b"code", ".cl")
     return place
 
 
@@ -43,7 +43,7 @@ def test_info_as_json(coopmat, place: Path) -> None:
         "fault": "",
         "off": False,
         "entries": 1,
-        "limit": places.DEFAULT_SIZE,
+        "limit": directories.DEFAULT_SIZE,
         "refused": 1,
         "refused_size": 4,
     }

@@ -69,7 +69,7 @@ def test_workers_of_another_version_get_no_work(engine: DaskEngine, monkeypatch:
     told: list[str] = []
     engine._await_worker("")
     monkeypatch.setattr(dask_engine, "version", lambda: "0.0.0+other")
-    monkeypatch.setattr(engine, "_tell", told.append)
+    monkeypatch.setattr(engine, "_report", told.append)
     count = len(engine._client.scheduler_info(n_workers=-1)["workers"])
     assert engine.workers() == {} and engine.workers() == {}
     assert len(told) == count > 0 and all(

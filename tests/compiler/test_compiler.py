@@ -160,7 +160,7 @@ def test_importing_is_quick_and_loads_nothing_heavy():
     assert float(result.stdout) < 1  # 0.25 s is the aim; machines that run tests are busy
 
 
-def test_instances_of_the_matrix_library_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_of_the_matrix_library_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CACHE_DIRECTORY, str(tmp_path))
     monkeypatch.delenv(NO_CACHE, raising=False)
     native = coopmat.compile(KERNEL, ["-DN=4"]).spirv

@@ -16,8 +16,7 @@ from coopmat.cts.operations.conversion import Conversion
 from coopmat.cts.profile import profile_for
 from coopmat.cts.writers.assembly import AssemblyWriter
 from coopmat.cts.writers.c import CWriter
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, widen
 from coopmat.matrices.variants import COMPONENT_TYPES, Use
 
 PROFILE = profile_for(CPU, "one")
@@ -274,7 +273,7 @@ def test_bounds_are_in_order() -> None:
         if case.parameters.name == "clamp":
             component = case.parameters.matrix.component
             _, low, high = (
-                float(meaning.widen(a.component, a.before if a.place is None else values_of(a)).ravel()[0])
+                float(widen(a.component, a.before if a.place is None else values_of(a)).ravel()[0])
                 for a in experiment_of("component_wise", case).arguments[:-1]
             )
             assert low <= high, (case, component)

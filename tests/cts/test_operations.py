@@ -19,8 +19,8 @@ from coopmat.cts.profile import Profile
 from coopmat.cts.writers.assembly import AssemblyWriter
 from coopmat.cts.writers.c import CWriter
 from coopmat.devices import DeviceInfo
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow, widen
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     SMALL_FLOATS,
@@ -290,12 +290,12 @@ def off_by_one(argument: Argument, values: Array) -> Array:
     """With another value in one place: the next one, or what lies beyond the tolerance; a number where none must be."""
     component = argument.component
     values = values.copy()
-    wide = meaning.widen(component, values).astype(np.float64)
+    wide = widen(component, values).astype(np.float64)
     at = int(np.argmax(np.isfinite(wide)))
     if np.isnan(wide[at]):
         values[at] = 0
     elif np.any(tolerance := np.asarray(argument.tolerance)):
-        values[at] = meaning.narrow(component, wide[at : at + 1] + 4 * tolerance.max())[0]
+        values[at] = narrow(component, wide[at : at + 1] + 4 * tolerance.max())[0]
     else:
         values.view(f"u{component.size}")[at] ^= 1
     return values
@@ -410,7 +410,7 @@ def test_saturating_inputs(case: Case) -> None:
     for k in range(variant.k):
         running = np.clip(running + np.outer(inputs.a[:, k].astype(object), inputs.b[k].astype(object)), low, high)
     mask = default_operands(variant.a, variant.b, variant.c) | Operands.SATURATING
-    final, _ = meaning.mul_add((variant.a, variant.b, variant.c), inputs.a, inputs.b, inputs.c, mask)
+    final, _ = numpy_reference.mul_add((variant.a, variant.b, variant.c), inputs.a, inputs.b, inputs.c, mask)
     assert np.array_equal(running, final.astype(object))
     total = exact(case, inputs)
     over, under = np.mean(total > high), np.mean(total < low)
@@ -438,7 +438,7 @@ def test_floating_inputs_have_what_is_no_number() -> None:
             continue
         out = OPERATIONS["matrixmuladd"].experiment(Setting(case, PROFILE)).argument("out")
         assert out.expected is not None and out.place is not None
-        results = meaning.widen(out.component, out.expected[out.place.indices()]).astype(np.float64)
+        results = widen(out.component, out.expected[out.place.indices()]).astype(np.float64)
         assert 0 < np.mean(~np.isfinite(results)) < 0.7, case.name
 
 
@@ -449,7 +449,7 @@ def test_conversions_to_integers_are_defined_and_reach_the_limits() -> None:
             continue
         x, out = OPERATIONS["convert"].experiment(Setting(case, PROFILE)).arguments
         assert x.place is not None and out.expected is not None
-        values = meaning.widen(source, x.before[x.place.indices()]).astype(np.float64)
+        values = widen(source, x.before[x.place.indices()]).astype(np.float64)
         limits = np.iinfo(target.numpy)
         assert np.all((np.trunc(values) >= limits.min) & (np.trunc(values) <= limits.max)), case.name
         assert np.abs(values).max() > min(limits.max, 2**15, source.largest) / 32

@@ -16,7 +16,7 @@ from coopmat.cts.operations import OPERATIONS, Case, Setting
 from coopmat.cts.operations.builtins import Application
 from coopmat.cts.profile import profile_for
 from coopmat.cts.writers.c import CWriter
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coopmat.cache.places import private_temporary_directory
+from coopmat.cache.directories import private_temporary_directory
 from coopmat.devices import environment
 
 

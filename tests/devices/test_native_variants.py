@@ -15,7 +15,7 @@ import coopmat
 from coopmat.cli import devices as listing
 from coopmat.compiler import compile
 from coopmat.devices import from_key_values, list_devices, query, raw
-from coopmat.devices.native import bytes_of, native_variants
+from coopmat.devices.matrix_queries import bytes_of, native_variants
 from coopmat.diagnostics import CompileError
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import COMPONENT_TYPES

@@ -64,12 +64,12 @@ def compile(body: str, argument: str) -> str:
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_what_is_its_own(name: str) -> None:
+def test_a_functions_own_memory(name: str) -> None:
     assert "kernel" in compile(*OWN[name])
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_what_is_not(name: str) -> None:
+def test_effects_elsewhere_are_refused(name: str) -> None:
     with pytest.raises(coopmat.CompileError) as refused:
         compile(*ELSEWHERE[name])
     (error,) = refused.value.diagnostics

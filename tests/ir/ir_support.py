@@ -16,7 +16,7 @@ from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrix_types.lowering import MatrixTypes
 from coopmat.passes import Library, Pass, Report, run
 from coopmat.passes.matrices import Matrices
-from coopmat.passes.native import NO_RULES, NativeMatrices
+from coopmat.passes.native_calls import NO_RULES, NativeMatrices
 from coopmat.passes.small_floats import SmallFloats
 
 

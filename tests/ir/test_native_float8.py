@@ -10,7 +10,7 @@ from test_native_matrices import lines, valid
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import CompileError
-from coopmat.matrices.small_floats import decoded, encoded
+from coopmat.matrices.numpy_reference import decode_bits, encode_bits
 from coopmat.matrices.variants import COMPONENT_TYPES
 
 SOURCE = """
@@ -148,6 +148,6 @@ def test_native_conversions_mean_what_they_say(device: DeviceInfo, name: str, ho
     results = execute(device, lowered.spirv, [launch])[0]
     rounding, saturate = how[-3:] if "_rt" in how else "", "_sat" in how
     for got, x in ((results[1], numbers), (results[3], integers)):
-        expected = encoded(component, x, rounding, saturate)
-        nan = np.isnan(decoded(component, got)) & np.isnan(decoded(component, expected))
+        expected = encode_bits(component, x, rounding, saturate)
+        nan = np.isnan(decode_bits(component, got)) & np.isnan(decode_bits(component, expected))
         assert ((got == expected) | nan).all()

@@ -22,7 +22,7 @@ from coopmat.frontend.types import (
     VectorType,
     size_of,
 )
-from coopmat.ir.lower.native import NativeMatrices
+from coopmat.ir.lower.native_matrices import NativeMatrixTypes
 from coopmat.ir.type_map import TypeMap
 from coopmat.spirv.emit import EmitOptions
 
@@ -55,7 +55,7 @@ def types() -> st.SearchStrategy[Type]:
 def test_layout(members: list[Type], packed: bool, alignment: int | None) -> None:
     struct = record("struct", members, packed, alignment)
     context = ir.Context()
-    mapped = TypeMap(context, NativeMatrices())
+    mapped = TypeMap(context, NativeMatrixTypes())
     module = ir.Module(context=context)
     ir.GlobalVariable(module, mapped.of(struct), "it")
     module.data_layout = LAYOUT
@@ -83,7 +83,7 @@ def test_layout_is_the_backends() -> None:
 
 
 def test_names_of_records_are_kept_apart() -> None:
-    mapped = TypeMap(ir.Context(), NativeMatrices())
+    mapped = TypeMap(ir.Context(), NativeMatrixTypes())
     first, second = (RecordType("struct", "S", HERE) for _ in range(2))
     first.complete([Field("a", INTEGERS[0], Qualifiers(), HERE)])
     second.complete([Field("a", INTEGERS[4], Qualifiers(), HERE)])

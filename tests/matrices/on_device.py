@@ -1,7 +1,7 @@
 """Runs library functions on an OpenCL device, through that device's own OpenCL C compiler.
 
-A `Case` is one library call: matrices are loaded from row-major memory, or by the instance itself, and what the call
-gives is stored row-major. Cases are batched: one program, one kernel each.
+A `Case` is one library call: matrices are loaded from row-major memory, or by the function itself, and its results are
+stored row-major. Cases are batched: one program, one kernel each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from optimizer import device_options
 
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.matrices import lowering
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import Layout, MatrixType
 
 ROW = Layout.ROW_MAJOR
@@ -31,7 +31,7 @@ class Case:
     """
 
     name: str
-    instances: Sequence[lowering.Instance]
+    library_functions: Sequence[lowering.LibraryFunction]
     parameters: Sequence[str]
     body: str
     buffers: Sequence[Array]
@@ -62,11 +62,11 @@ def run(
     queue = cl.CommandQueue(context)
     size = local_size or (1 if route.has_one_work_item else device_size or sub_group_size, 1, 1)
     target = lowering.Target(route, sub_group_size, math.prod(size))
-    text = lowering.instantiate(target, [i for case in cases for i in case.instances])
+    text = lowering.instantiate(target, [i for case in cases for i in case.library_functions])
     attributes = f"__attribute__((reqd_work_group_size({', '.join(map(str, size))})))"
     if route.has_sub_groups_of_device:
         attributes += f" __attribute__((intel_reqd_sub_group_size({device_size or sub_group_size})))"
-    scratch = max((i.scratch_bytes(target) for case in cases for i in case.instances), default=0)
+    scratch = max((i.scratch_bytes(target) for case in cases for i in case.library_functions), default=0)
     local = f"    local ulong scratch[{-(-scratch // 8)}];\n" if scratch else ""
     kernels = [_kernel(f"{attributes} kernel void t{number}", case, local) for number, case in enumerate(cases)]
     pragma = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
@@ -113,7 +113,7 @@ class Builder:
 
     route: lowering.LoweredRoute
     sub_group_size: int
-    instances: list[lowering.Instance] = field(default_factory=list)
+    library_functions: list[lowering.LibraryFunction] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     buffers: list[Array] = field(default_factory=list)
@@ -142,16 +142,16 @@ class Builder:
         self.call(lowering.Store(matrix, "global", ROW), pointer, name, str(matrix.columns))
         return pointer
 
-    def call(self, instance: lowering.Instance, *arguments: str) -> None:
-        self.lines.append(self.expression(instance, *arguments) + ";")
+    def call(self, function: lowering.LibraryFunction, *arguments: str) -> None:
+        self.lines.append(self.expression(function, *arguments) + ";")
 
-    def expression(self, instance: lowering.Instance, *arguments: str) -> str:
-        assert len(arguments) == len(instance.signature.parameters), instance
-        self.instances.append(instance)
+    def expression(self, function: lowering.LibraryFunction, *arguments: str) -> str:
+        assert len(arguments) == len(function.signature.parameters), function
+        self.library_functions.append(function)
         target = lowering.Target(self.route, self.sub_group_size)
-        arguments += ("scratch",) * bool(instance.scratch_bytes(target))
-        return f"{instance.function_name}({', '.join(arguments)})"
+        arguments += ("scratch",) * bool(function.scratch_bytes(target))
+        return f"{function.function_name}({', '.join(arguments)})"
 
     def case(self, name: str, check: Callable[[Sequence[Array]], None]) -> Case:
         body = "\n".join("    " + line for line in self.lines)
-        return Case(name, self.instances, self.parameters, body, self.buffers, check)
+        return Case(name, self.library_functions, self.parameters, body, self.buffers, check)

@@ -12,7 +12,7 @@ from optimise import optimised
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 
 COUNT = 256
 

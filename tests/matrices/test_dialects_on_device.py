@@ -24,7 +24,7 @@ from test_programs_on_device import THEMES
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.devices.environment import processor
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 
 TARGETS = (Target("one", 1), Target("lanes", 16), Target("scratch", 16))
 WAYS = (("khr", "O2"), ("rfc", ""), ("clang", "O1"))

@@ -14,10 +14,10 @@ from test_x86 import LAYOUTS, SOURCE, values
 
 import coopmat
 from coopmat.devices import DeviceInfo, from_key_values, opencl, route_for, unit_for
-from coopmat.matrices import fragments, meaning, reference
-from coopmat.matrices.instructions import DPAS, FAMILIES, Instruction
+from coopmat.matrices import fragments, numpy_reference
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use, default_operands
+from coopmat.matrices.vendor_instructions import DPAS, FAMILIES, Instruction
 from coopmat.options import CompileOptions
 from coopmat.runtime import driver, instruction_probe
 from coopmat.runtime.launch import compile_for, resolve_options
@@ -35,7 +35,7 @@ def product(device, family, row, names, shape, operands=None, layout=Layout.ROW_
     a, b, c = (values(rng, t, s) for t, s in zip(types, ((m, k), (k, n), (m, n)), strict=True))
     stride = {Layout.ROW_MAJOR: n, Layout.COLUMN_MAJOR: k}[layout]
     memory = np.zeros(b.size, b.dtype)
-    reference.store(memory, b, layout, stride)
+    numpy_reference.store(memory, b, layout, stride)
     mask = "" if operands is None else f", {int(operands)}"
     text = SOURCE.format(m=m, n=n, k=k, layout=LAYOUTS[layout], stride=stride, operands=mask)
     defines = [f"-DT{place}={t.opencl_c}" for place, t in zip("ABC", types, strict=True)]
@@ -51,8 +51,10 @@ def product(device, family, row, names, shape, operands=None, layout=Layout.ROW_
     kernel(queue, (row.lanes,), (row.lanes,), *buffers)
     got = np.empty_like(c)
     cl.enqueue_copy(queue, got, buffers[2]).wait()
-    expected, tolerance = meaning.mul_add(types, a, b, c, default_operands(*types) if operands is None else operands)
-    return meaning.wrong_places(types[2], got, expected, tolerance)
+    expected, tolerance = numpy_reference.mul_add(
+        types, a, b, c, default_operands(*types) if operands is None else operands
+    )
+    return numpy_reference.wrong_places(types[2], got, expected, tolerance)
 
 
 # One of each family; all run with --all, those of the newest devices also in the conformance runner.
@@ -153,8 +155,10 @@ def row_mask(row):
 def test_lowering_of_accumulators_that_lie_alike_moves_nothing():
     mma = LOWERED_ROUTES["mma"]
     sixteen, eight = ((MatrixType(COMPONENT_TYPES[name], 32, 16, Use.ACCUMULATOR)) for name in ("f32", "s32"))
-    assert mma.holding(sixteen, 32).lies_as(mma.holding(eight, 32))
-    assert not mma.holding(sixteen, 32).lies_as(mma.holding(replace(sixteen, component=COMPONENT_TYPES["s64"]), 32))
+    assert mma.lane_layout(sixteen, 32).lies_as(mma.lane_layout(eight, 32))
+    assert not mma.lane_layout(sixteen, 32).lies_as(
+        mma.lane_layout(replace(sixteen, component=COMPONENT_TYPES["s64"]), 32)
+    )
 
 
 # The last repeats the first, with a build of 10 s.

@@ -11,8 +11,8 @@ from test_dialects_on_device import launched
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices import reference
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixShape
 
 ROUTES = ("one", "lanes", "scratch")
@@ -114,16 +114,16 @@ def test_layouts_convert_into_one_another(device: DeviceInfo, route: str, types:
         matrix = rng.integers(-100, 100, SHAPE).astype(component.numpy)
         given = np.zeros((4, ROOM), matrix.dtype)
         for layout in Layout:
-            reference.store(given[layout], matrix, layout, STRIDES[layout])
-            assert (reference.load(given[layout], MatrixShape(*SHAPE), layout, STRIDES[layout]) == matrix).all()
+            numpy_reference.store(given[layout], matrix, layout, STRIDES[layout])
+            assert (numpy_reference.load(given[layout], MatrixShape(*SHAPE), layout, STRIDES[layout]) == matrix).all()
         size = 1 if route == "one" else 16
         got = launched(device, module, t, size, [given, np.zeros_like(given)])[1]
         assert (got == given).all(), t
     # In words: four rows of a column of bytes, and four columns of a row, lie together.
     bytes_ = np.zeros(ROOM, np.int8)
-    reference.store(bytes_, np.arange(30, dtype=np.int8).reshape(SHAPE), Layout.PACKED, 20)
+    numpy_reference.store(bytes_, np.arange(30, dtype=np.int8).reshape(SHAPE), Layout.PACKED, 20)
     assert bytes_[:8].tolist() == [0, 5, 10, 15, 1, 6, 11, 16]
-    reference.store(bytes_, np.arange(30, dtype=np.int8).reshape(SHAPE), Layout.PACKED_A, 24)
+    numpy_reference.store(bytes_, np.arange(30, dtype=np.int8).reshape(SHAPE), Layout.PACKED_A, 24)
     assert bytes_[:8].tolist() == [0, 1, 2, 3, 5, 6, 7, 8] and bytes_[24] == 4
 
 
@@ -141,8 +141,8 @@ def test_multiply_adds_of_packed_operands(device: DeviceInfo, route: str) -> Non
     x, y = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((m, k), (k, n)))
     z = rng.integers(-9999, 9999, (m, n)).astype(np.int32)
     packed = [np.zeros(256, np.int8), np.zeros(256, np.int8)]
-    reference.store(packed[0], x, Layout.PACKED_A, m * 4)
-    reference.store(packed[1], y, Layout.PACKED, n * 4)
+    numpy_reference.store(packed[0], x, Layout.PACKED_A, m * 4)
+    numpy_reference.store(packed[1], y, Layout.PACKED, n * 4)
     got = launched(device, module, "k", 1 if route == "one" else 16, [*packed, z])[2]
     assert (got == x.astype(np.int32) @ y.astype(np.int32) + z).all()
 

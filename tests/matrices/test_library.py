@@ -14,9 +14,9 @@ import pytest
 from on_device import ROW, Builder, Case, run
 
 from coopmat.devices import DeviceInfo
-from coopmat.matrices import instances, lowering, reference
-from coopmat.matrices.instances import Conversion
-from coopmat.matrices.reference import Array
+from coopmat.matrices import library_functions, lowering, numpy_reference
+from coopmat.matrices.library_functions import Conversion
+from coopmat.matrices.numpy_reference import Array, numpy_binary, numpy_convert, numpy_mul_add, numpy_negate
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     ComponentType,
@@ -107,8 +107,8 @@ def memory_case(
     to = build.buffer(out, component.library_c)
     build.call(lowering.Store(matrix, "global", out_layout, volatile), f"{to} + 3", m, str(stride))
     expected = out.copy()
-    loaded = reference.load(memory[3:], matrix.shape, layout, load_stride)
-    reference.store(expected[3:], loaded, out_layout, stride)
+    loaded = numpy_reference.load(memory[3:], matrix.shape, layout, load_stride)
+    numpy_reference.store(expected[3:], loaded, out_layout, stride)
     name = f"{matrix} {space} {layout.short} stride {load_stride} -> {out_layout.short} stride {stride}"
     return build.case(name, lambda results: equal(results[1], expected))
 
@@ -145,7 +145,7 @@ def checked_case(target, rng, component: ComponentType, layout: Layout, space: s
     build.store(m, matrix)
     to = build.buffer(out, component.library_c)
     build.call(lowering.Store(matrix, "global", layout, volatile, True), f"{to} + 3", m, str(stride), *bounds)
-    places = reference.offsets(MatrixShape(rows, columns), component, layout, stride)
+    places = numpy_reference.offsets(MatrixShape(rows, columns), component, layout, stride)
     tile, written = np.zeros((matrix.rows, matrix.columns), memory.dtype), out.copy()
     for r in range(min(matrix.rows, rows - row)):
         for c in range(min(matrix.columns, columns - column)):
@@ -210,7 +210,7 @@ def fill_case(target, rng, component: ComponentType) -> Case:
     value = build.buffer(scalar, component.library_c)
     build.call(lowering.Fill(matrix), build.declare("m", matrix), f"{value}[0]")
     build.store("m", matrix)
-    expected = reference.fill(matrix.shape, component, scalar[0])
+    expected = numpy_reference.fill(matrix.shape, component, scalar[0])
     return build.case(f"fill {matrix}", lambda results: equal(results[1], expected))
 
 
@@ -229,7 +229,7 @@ def operator_case(target, rng, operator: str, component: ComponentType) -> Case:
     out = str(rng.choice(["x", "y", build.declare("z", matrix)]))
     build.call(lowering.Binary(matrix, operator), out, "x", "y")
     build.store(out, matrix)
-    expected = reference.binary(operator, x, y)
+    expected = numpy_binary(operator, x, y)
     ulps = {"half": 1.0, "float": 2.5}.get(component.library_c, 0.0) if operator == "div" else 0.0
     with np.errstate(all="ignore"):
         tolerance = ulps * np.spacing(np.abs(expected)) if ulps else 0.0
@@ -248,7 +248,7 @@ def negate_case(target, rng, component: ComponentType) -> Case:
     build.matrix("x", matrix, x)
     build.call(lowering.Negate(matrix), "x", "x")
     build.store("x", matrix)
-    return build.case(f"negate {matrix}", lambda results: equal(results[1], reference.negate(x)))
+    return build.case(f"negate {matrix}", lambda results: equal(results[1], numpy_negate(x)))
 
 
 def scalar_mul_case(target, rng, component: ComponentType) -> Case:
@@ -259,7 +259,7 @@ def scalar_mul_case(target, rng, component: ComponentType) -> Case:
     value = build.buffer(scalar, component.library_c)
     build.call(lowering.ScalarMultiply(matrix), build.declare("y", matrix), "x", f"{value}[0]")
     build.store("y", matrix)
-    expected = reference.scalar_mul(x, scalar[0])
+    expected = numpy_reference.scalar_mul(x, scalar[0])
     return build.case(f"scalar_mul {matrix}", lambda results: equal(results[2], expected))
 
 
@@ -280,7 +280,7 @@ def convert_case(
     result = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
     build.call(lowering.Convert(matrix, to, Conversion(rounding, saturate)), build.declare("y", result), "x")
     build.store("y", result)
-    expected = reference.convert(x, to, rounding, saturate)
+    expected = numpy_convert(x, to, rounding, saturate)
     name = f"convert {matrix} to {to} {rounding} {'sat' if saturate else ''}"
     return build.case(name, lambda results: equal(results[1], expected))
 
@@ -386,7 +386,7 @@ def from_bfloat16_case(target, rng, to: ComponentType, rounding: str, saturate: 
     result = MatrixType(to, matrix.rows, matrix.columns, matrix.use)
     build.call(lowering.Convert(matrix, to, Conversion(rounding, saturate)), build.declare("y", result), "x")
     build.store("y", result)
-    expected = reference.convert(widened(x), to, rounding, saturate)
+    expected = numpy_convert(widened(x), to, rounding, saturate)
     return build.case(f"convert {matrix} to {to} {rounding}", lambda results: equal(results[1], expected))
 
 
@@ -417,7 +417,7 @@ def bfloat16_operator_case(target, rng, operator: str) -> Case:
     else:
         build.call(lowering.Binary(matrix, operator), "x", "x", "y")
         with np.errstate(all="ignore"):
-            expected = rounded(reference.binary(operator, widened(x), widened(y)))
+            expected = rounded(numpy_binary(operator, widened(x), widened(y)))
     build.store("x", matrix)
     if operator != "div":
         return build.case(f"bf16 {operator}", lambda results: same_bfloat16(results[2], expected))
@@ -479,7 +479,7 @@ def element_case(target, rng, component: ComponentType) -> Case:
         "}",
     ]
     build.store(m, matrix)
-    plus_one = reference.binary("add", x, np.ones_like(x))
+    plus_one = numpy_binary("add", x, np.ones_like(x))
 
     def check(results):
         equal(results[1], x)
@@ -539,7 +539,7 @@ def mul_add_case(
     out = str(rng.choice(["c", build.declare("d", matrices[2])]))
     build.call(lowering.MultiplyAdd(*matrices, mask), out, "a", "b", "c")
     build.store(out, matrices[2])
-    expected, bound = reference.mul_add(*values, mask), reference.mul_add_bound(*values)
+    expected, bound = numpy_mul_add(*values, mask), numpy_reference.mul_add_bound(*values)
     name = f"{m}x{n}x{k} {types[0]}x{types[1]}_{types[2]} mask {int(mask)}"
     return build.case(name, lambda results: equal(results[3], expected, np.where(np.isfinite(bound), bound, 0.0)))
 
@@ -595,8 +595,8 @@ def test_loops_that_stay_loops(device, target, rng, monkeypatch):
     types = (c["s8"], c["u8"], c["s16"])
     for unroll, body in ((16, 256), (16, 16)):
         # As for large shapes, but quick to compile.
-        monkeypatch.setattr(instances, "UNROLL_LIMIT", unroll)
-        monkeypatch.setattr(instances, "BODY_LIMIT", body)
+        monkeypatch.setattr(library_functions, "UNROLL_LIMIT", unroll)
+        monkeypatch.setattr(library_functions, "BODY_LIMIT", body)
         run(device, *target, [mul_add_case(target, rng, types, Operands(29), (8, 19, 5))])
 
 
@@ -627,8 +627,8 @@ def test_subgroup_of_one_builtins(device):
     build.lines.append("const int x = 100 + (int)get_global_linear_id();")
     build.call(lowering.substitute_builtin(route, "sub_group_barrier"), "CLK_LOCAL_MEM_FENCE")
     for number, (name, component, arguments) in enumerate(calls):
-        instance = lowering.substitute_builtin(route, name, COMPONENT_TYPES[component] if component else None)
-        call = build.expression(instance, *arguments.split(", ") if arguments else ())
+        function = lowering.substitute_builtin(route, name, COMPONENT_TYPES[component] if component else None)
+        call = build.expression(function, *arguments.split(", ") if arguments else ())
         build.lines.append(f"{out}[get_local_linear_id() * {len(calls)} + {number}] = {call};")
 
     def check(results):
@@ -646,8 +646,8 @@ def test_exclusive_scans_begin_with_the_identity(device, component):
     build = Builder(route, 1)
     out = build.buffer(np.ones(3, component.numpy), component.library_c)
     for number, operation in enumerate(("add", "min", "max")):
-        instance = lowering.substitute_builtin(route, f"sub_group_scan_exclusive_{operation}", component)
-        build.lines.append(f"{out}[{number}] = {build.expression(instance, '1')};")
+        function = lowering.substitute_builtin(route, f"sub_group_scan_exclusive_{operation}", component)
+        build.lines.append(f"{out}[{number}] = {build.expression(function, '1')};")
     dtype = np.dtype(component.numpy)
     limits = np.iinfo(dtype) if component.is_integer else None
     low, high = (limits.min, limits.max) if limits else (-np.inf, np.inf)

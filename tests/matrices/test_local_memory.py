@@ -16,7 +16,7 @@ from repeats import covering, slow_where
 import coopmat
 from coopmat.compiler import Module
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.options import CompileOptions
 from coopmat.runtime import resolve_options
 

@@ -9,8 +9,8 @@ import pytest
 
 from coopmat.frontend import builtins
 from coopmat.matrices import lowering
-from coopmat.matrices.instance import FromTemplate
-from coopmat.matrices.instances import Conversion, Transpose
+from coopmat.matrices.library_function import FromTemplate
+from coopmat.matrices.library_functions import Conversion, Transpose
 from coopmat.matrices.lowering import LOWERED_ROUTES
 from coopmat.matrices.routes import Target, Tuning
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
@@ -18,7 +18,7 @@ from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Opera
 C = COMPONENT_TYPES
 ONE, LANES, SCRATCH = LOWERED_ROUTES["one"], LOWERED_ROUTES["lanes"], LOWERED_ROUTES["scratch"]
 A, B, ACC = MatrixType(C["s8"], 8, 32, Use.A), MatrixType(C["u8"], 32, 12, Use.B), MatrixType(C["s32"], 8, 12, Use(2))
-INSTANCES = [
+FUNCTIONS = [
     lowering.Load(A, "global", Layout.ROW_MAJOR),
     lowering.Load(B, "local", Layout.PACKED),
     lowering.Load(B, "generic", Layout.PACKED, checked=True),
@@ -136,7 +136,7 @@ TARGETS = [Target(ONE, 1), Target(LANES, 16), Target(SCRATCH, 16), Target(LOWERE
 targets = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.route.name)
 
 
-def spelled(instance: lowering.Instance, target: Target) -> str:
+def spelled(function: lowering.LibraryFunction, target: Target) -> str:
     """The signature as the definition writes it."""
 
     def parameter(p: lowering.Parameter) -> str:
@@ -144,14 +144,14 @@ def spelled(instance: lowering.Instance, target: Target) -> str:
             return f"{p.type} {p.name}"
         return f"__{p.space} {'volatile ' * p.volatile}{'const ' * p.const}{p.type} *{p.name}"
 
-    parameters = ", ".join(map(parameter, lowering.parameters(instance, target))) or "void"
-    return f"{instance.signature.returns} {instance.function_name}({parameters})"
+    parameters = ", ".join(map(parameter, lowering.parameters(function, target))) or "void"
+    return f"{function.signature.returns} {function.function_name}({parameters})"
 
 
 @targets
 def test_definitions_are_what_the_signatures_say(target):
-    for instance in INSTANCES + OTHERS_OF[target.route.name]:
-        text = lowering.instantiate(target, [instance])
+    for function in FUNCTIONS + OTHERS_OF[target.route.name]:
+        text = lowering.instantiate(target, [function])
         # What the function calls comes before it.
         *_, text = re.split(r"\n\n(?=#define)", text.rstrip())
         macros = dict(re.findall(r"^#define (CM_\w+) (.*)$", text, re.MULTILINE))
@@ -159,15 +159,15 @@ def test_definitions_are_what_the_signatures_say(target):
         (header,) = re.findall(r"^CM_FUNCTION (.*)$", text, re.MULTILINE)
         for name in sorted(macros, reverse=True):
             header = re.sub(rf"\b{name}\b", macros[name], header)
-        assert re.sub(r" +(?=[,)])", "", header) == spelled(instance, target)
+        assert re.sub(r" +(?=[,)])", "", header) == spelled(function, target)
 
 
 @targets
 def test_every_macro_is_defined_and_undefined_again(target):
     prologue = lowering.prologue(target.route)
-    instances = INSTANCES + WIDE * (target.route is ONE)
-    for instance in instances + SCRATCH_BUILTINS * target.route.exchanges_in_local_memory:
-        text = lowering.instantiate(target, [instance]).removeprefix(prologue)
+    library_functions = FUNCTIONS + WIDE * (target.route is ONE)
+    for function in library_functions + SCRATCH_BUILTINS * target.route.exchanges_in_local_memory:
+        text = lowering.instantiate(target, [function]).removeprefix(prologue)
         defined = set(re.findall(r"#define (CM_\w+)", text))
         assert set(re.findall(r"\bCM_\w+", text)) <= defined | set(re.findall(r"#define (CM_\w+)", prologue))
         assert set(re.findall(r"#undef (CM_\w+)", text)) == defined
@@ -176,9 +176,9 @@ def test_every_macro_is_defined_and_undefined_again(target):
 def test_every_section_is_reached():
     used = set()
     for target in TARGETS:
-        instances = INSTANCES + OTHERS_OF[target.route.name]
-        instances += [needed for i in instances for needed in i.needs(target)]
-        templates = [i for i in instances if isinstance(i, FromTemplate)]
+        library_functions = FUNCTIONS + OTHERS_OF[target.route.name]
+        library_functions += [needed for i in library_functions for needed in i.needs(target)]
+        templates = [i for i in library_functions if isinstance(i, FromTemplate)]
         used |= {lowering.section(i.files(target.route), i.definitions(target)["OP"]) for i in templates}
     for file in {file for file, _ in used}:
         sections = set(lowering.library_sections(file)) - {"PROLOGUE"}
@@ -186,17 +186,17 @@ def test_every_section_is_reached():
 
 
 def test_text_does_not_depend_on_order_or_repetition():
-    text = lowering.instantiate(Target(ONE, 1), INSTANCES)
-    assert lowering.instantiate(Target(ONE, 1), [*reversed(INSTANCES), *INSTANCES]) == text
-    for instance in INSTANCES:
-        assert text.count(f"#define CM_NAME {instance.function_name}\n") == 1
-    checked = INSTANCES[2]
+    text = lowering.instantiate(Target(ONE, 1), FUNCTIONS)
+    assert lowering.instantiate(Target(ONE, 1), [*reversed(FUNCTIONS), *FUNCTIONS]) == text
+    for function in FUNCTIONS:
+        assert text.count(f"#define CM_NAME {function.function_name}\n") == 1
+    checked = FUNCTIONS[2]
     (unchecked,) = checked.needs(Target(ONE, 1))
     alone = lowering.instantiate(Target(ONE, 1), [checked])
     assert alone.index(f"CM_NAME {unchecked.function_name}") < alone.index(f"CM_NAME {checked.function_name}")
 
 
-def test_different_instances_have_different_names():
+def test_different_functions_have_different_names():
     others = [
         lowering.Load(A, "global", Layout.COLUMN_MAJOR),
         lowering.Load(A, "local", Layout.ROW_MAJOR),
@@ -216,7 +216,7 @@ def test_different_instances_have_different_names():
         lowering.Fill(MatrixType(C["u32"], 8, 12, Use.ACCUMULATOR)),
         lowering.Fill(MatrixType(C["s32"], 8, 12, Use.A)),
     ]
-    names = [i.function_name for i in INSTANCES + others]
+    names = [i.function_name for i in FUNCTIONS + others]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
 

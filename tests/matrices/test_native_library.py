@@ -10,7 +10,7 @@ import pytest
 from repeats import covering
 
 from coopmat.devices import DeviceInfo
-from coopmat.matrices import reference
+from coopmat.matrices import numpy_reference
 from coopmat.matrices.memory_rules import MemoryRules
 from coopmat.matrices.native_library import (
     TILE_ALIGN,
@@ -26,7 +26,7 @@ from coopmat.matrices.native_library import (
     spelled,
     tile_components,
 )
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, numpy_convert
 from coopmat.matrices.variants import COMPONENT_TYPES, OPENCL_C_LAYOUTS, Layout, MatrixShape, MatrixType, Use
 from coopmat.runtime import parse_header, run_source
 
@@ -209,7 +209,7 @@ def test_functions_of_components(device: DeviceInfo, component: str, operation: 
         shape = MatrixShape(*HOW[how])
         function = StagedReduce(matrix, "f", how, shape.rows, shape.columns, RULES)
         arguments, body = "x, tiles", "x0 + x1"
-        expected = np.array([reference.reduce(np.add, how, value, shape) for value in x])
+        expected = np.array([numpy_reference.reduce(np.add, how, value, shape) for value in x])
     else:
         count = {"build": 0, "map": 1, "map2": 2}[operation]
         function = StagedMap(matrix, "f", count, RULES)
@@ -277,4 +277,4 @@ def test_clamped_conversions(device: DeviceInfo, source: str, target: str) -> No
     (run,) = parse_header(text, "convert.cl")
     options = ["--matrices", "lanes", "-w"]
     result = run_source(text.encode(), "convert.cl", run, device, options, arrays={"a": values}).after["b"]
-    np.testing.assert_array_equal(result, reference.convert(values, to, saturate=True))
+    np.testing.assert_array_equal(result, numpy_convert(values, to, saturate=True))

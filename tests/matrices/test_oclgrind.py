@@ -21,10 +21,10 @@ import pytest
 from on_device import ROW, Builder
 from opencl_devices import device_of
 
-from coopmat.matrices import lowering, maps, meaning, reference
-from coopmat.matrices.instances import Conversion, Transpose
-from coopmat.matrices.lowering import LOWERED_ROUTES, Instance, Target
-from coopmat.matrices.reference import Array
+from coopmat.matrices import lowering, maps, numpy_reference
+from coopmat.matrices.library_functions import Conversion, Transpose
+from coopmat.matrices.lowering import LOWERED_ROUTES, LibraryFunction, Target
+from coopmat.matrices.numpy_reference import Array, numpy_binary, numpy_convert, numpy_mul_add, numpy_negate
 from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
@@ -163,7 +163,7 @@ def memory(s: Situation, t: str, layout: Layout, space: str, volatile: bool, che
     store = lowering.Store(matrix, "global", layout, volatile, checked)
     make.build.call(store, out, "m", str(stride), *bounds)
     shape = MatrixShape(7, 11) if checked else matrix.shape
-    places = reference.offsets(shape, matrix.component, layout, stride)
+    places = numpy_reference.offsets(shape, matrix.component, layout, stride)
     places = places[2:8, 5:12] if checked else places
     expected = before.copy()
     expected[:, places.ravel()] = values[:, places.ravel()]
@@ -207,11 +207,11 @@ def arithmetic(s: Situation, t: str) -> Case:
         make.build.declare(operator, matrix)
         make.build.call(lowering.Binary(matrix, operator), operator, "x", "y")
         if operator != "div" or component.is_integer:
-            make.stored(operator, matrix, each(lambda a, b, o=operator: reference.binary(o, a, b), x, y))
+            make.stored(operator, matrix, each(lambda a, b, o=operator: numpy_binary(o, a, b), x, y))
     make.build.call(lowering.Negate(matrix), "x", "x")
-    make.stored("x", matrix, each(reference.negate, x))
+    make.stored("x", matrix, each(numpy_negate, x))
     make.build.call(lowering.ScalarMultiply(matrix), "x", "y", "3")
-    make.stored("x", matrix, each(lambda a: reference.scalar_mul(a, 3), y))
+    make.stored("x", matrix, each(lambda a: numpy_reference.scalar_mul(a, 3), y))
     make.build.call(lowering.Fill(matrix), make.build.declare("f", matrix), "7")
     make.stored("f", matrix, np.full(x.shape, 7, x.dtype))
     lengths = make.buffer(np.zeros((s.sub_groups, s.sub_group_size), np.uint32))
@@ -256,9 +256,11 @@ def further(s: Situation, t: str) -> Case:
     low, high = (x.dtype.type(n) for n in (3, 50))
     make.matrix("x", matrix, x), make.matrix("y", matrix, y)
 
-    def operation(name: str, instance: Instance, arguments: Sequence[str], result: MatrixType, expected: Array) -> None:
+    def operation(
+        name: str, function: LibraryFunction, arguments: Sequence[str], result: MatrixType, expected: Array
+    ) -> None:
         make.build.declare(name, result)
-        make.build.call(instance, name, *arguments)
+        make.build.call(function, name, *arguments)
         make.stored(name, result, expected)
 
     clamped = lowering.ComponentWise(matrix, "clamp", (True, False, False))
@@ -289,12 +291,12 @@ def further(s: Situation, t: str) -> Case:
         (maps.BLOCKS, 3, 5),
     ):
         result = MatrixType(component, rows, columns, Use.ACCUMULATOR)
-        expected = np.array([reference.reduce(np.add, how, value, result.shape) for value in x])
-        instance = lowering.Reduce(matrix, "cm_sum", how, rows, columns)
-        operation(f"reduced{how}", instance, ["x"], result, expected)
+        expected = np.array([numpy_reference.reduce(np.add, how, value, result.shape) for value in x])
+        function = lowering.Reduce(matrix, "cm_sum", how, rows, columns)
+        operation(f"reduced{how}", function, ["x"], result, expected)
         if s.target.route.has_one_work_item and how != maps.BLOCKS:
-            instance = lowering.Reduce(matrix, "cm_other_sum", how, rows, columns, ("cm_sum_2",))
-            operation(f"wide{how}", instance, ["x"], result, expected)
+            function = lowering.Reduce(matrix, "cm_other_sum", how, rows, columns, ("cm_sum_2",))
+            operation(f"wide{how}", function, ["x"], result, expected)
     return make.case()
 
 
@@ -316,10 +318,10 @@ def converted(s: Situation, t: str, to: str, rounding: str, saturate: bool) -> C
         bits = numbers.view(np.uint32)
         expected = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
     elif C[t].bits == C[to].bits == 8 or "e5m2" in (t, to):
-        expected = meaning.convert(values, C[t], C[to], rounding, saturate)
+        expected = numpy_reference.convert(values, C[t], C[to], rounding, saturate)
     else:
         numbers = (values.astype(np.uint32) << 16).view(np.float32) if t == "bf16" else values
-        expected = reference.convert(numbers, C[to], rounding, saturate)
+        expected = numpy_convert(numbers, C[to], rounding, saturate)
     make.stored("y", result, expected)
     return make.case()
 
@@ -334,19 +336,19 @@ def mul_add(s: Situation, a: str, b: str, c: str, mask: int, shape: tuple[int, i
         values = [rounded_small(v) for v in values]
     for name, matrix, value in zip("abc", matrices, values, strict=True):
         make.matrix(name, matrix, value)
-    instance = lowering.MultiplyAdd(*matrices, Operands(mask))
+    function = lowering.MultiplyAdd(*matrices, Operands(mask))
     make.build.declare("d", matrices[2])
-    make.build.call(instance, "d", "a", "b", "c")
-    make.build.call(instance, "c", "a", "b", "d")
+    make.build.call(function, "d", "a", "b", "c")
+    make.build.call(function, "c", "a", "b", "d")
     if c == "bf16":
         wide = [(v.astype(np.uint32) << 16).view(np.float32) for v in values]
         once = np.matmul(wide[0], wide[1]) + wide[2]
         for name, exact in (("d", once), ("c", np.matmul(wide[0], wide[1]) + once)):
             make.stored(name, matrices[2], (exact.view(np.uint32) >> 16).astype(np.uint16))
         return make.case()
-    once = each(lambda *v: reference.mul_add(*v, Operands(mask)), *values)
+    once = each(lambda *v: numpy_mul_add(*v, Operands(mask)), *values)
     make.stored("d", matrices[2], once)
-    make.stored("c", matrices[2], each(lambda *v: reference.mul_add(*v, Operands(mask)), *values[:2], once))
+    make.stored("c", matrices[2], each(lambda *v: numpy_mul_add(*v, Operands(mask)), *values[:2], once))
     return make.case()
 
 
@@ -439,28 +441,28 @@ def builtin_cases(s: Situation, group: int) -> Iterator[Row]:
         yield "intel_sub_group_shuffle_down", "s32", "x, x + 100, 1", lambda x, i: [*x, x[0] + 100][i + 1]
 
 
-def builtin_call(s: Situation, row: Row) -> tuple[Instance, str]:
+def builtin_call(s: Situation, row: Row) -> tuple[LibraryFunction, str]:
     name, component, arguments, _ = row
-    instance = lowering.substitute_builtin(s.target.route, name, C[component] if component else None)
-    assert instance is not None, name
+    function = lowering.substitute_builtin(s.target.route, name, C[component] if component else None)
+    assert function is not None, name
     given = [arguments] if arguments.startswith("(uint4)") else arguments.split(", ") * bool(arguments)
-    given = given[: len(instance.signature.parameters)] + ["scratch"] * bool(instance.scratch_bytes(s.target))
-    part = ".x" if instance.signature.returns == "uint4" else ""
-    return instance, f"{instance.function_name}({', '.join(given)}){part}"
+    given = given[: len(function.signature.parameters)] + ["scratch"] * bool(function.scratch_bytes(s.target))
+    part = ".x" if function.signature.returns == "uint4" else ""
+    return function, f"{function.function_name}({', '.join(given)}){part}"
 
 
-def block_builtins(s: Situation) -> list[Instance]:
+def block_builtins(s: Situation) -> list[LibraryFunction]:
     """A barrier, and what copies two components for each work-item."""
     names = ("sub_group_barrier", "intel_sub_group_block_read2", "intel_sub_group_block_write2")
     found = [lowering.substitute_builtin(s.target.route, name, C["u32"]) for name in names]
-    return [instance for instance in found if instance is not None]
+    return [function for function in found if function is not None]
 
 
-def builtin_kernel(s: Situation) -> tuple[str, list[Instance]]:
+def builtin_kernel(s: Situation) -> tuple[str, list[LibraryFunction]]:
     """One kernel that calls them all, and what it calls."""
     calls = [builtin_call(s, row) for row in builtin_cases(s, 0)]
     barrier, read, write = block_builtins(s)
-    found = [instance for instance, _ in calls] + [barrier, read, write]
+    found = [function for function, _ in calls] + [barrier, read, write]
     at = f"sub_group * {s.sub_group_size * 2}"
     lines = [
         "kernel void k(global const int *xs, global int *k, global const uint *from, global uint *to)",
@@ -478,8 +480,8 @@ def builtin_kernel(s: Situation) -> tuple[str, list[Instance]]:
 # --- running ----------------------------------------------------------------------------------------
 
 
-def prologue(s: Situation, instances: Sequence[Instance]) -> str:
-    size = max((i.scratch_bytes(s.target) for i in instances), default=0)
+def prologue(s: Situation, library_functions: Sequence[LibraryFunction]) -> str:
+    size = max((i.scratch_bytes(s.target) for i in library_functions), default=0)
     items = "(get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)"
     return "\n".join(
         [
@@ -492,19 +494,19 @@ def prologue(s: Situation, instances: Sequence[Instance]) -> str:
 
 def library(s: Situation, case: Case) -> str:
     """The functions that a case calls, with the operands that it says in the places of their stand-ins."""
-    text = lowering.instantiate(s.target, case.build.instances)
-    for instance in (needed for i in case.build.instances for needed in i.needs(s.target)):
-        if isinstance(instance, maps.OperandFunction):
-            stand_in = instance.text(s.target)
+    text = lowering.instantiate(s.target, case.build.library_functions)
+    for function in (needed for i in case.build.library_functions for needed in i.needs(s.target)):
+        if isinstance(function, maps.OperandFunction):
+            stand_in = function.text(s.target)
             head = stand_in.partition("{")[0]
-            text = text.replace(stand_in, f"{head}{{\n    return {case.operands[instance.name]};\n}}\n")
+            text = text.replace(stand_in, f"{head}{{\n    return {case.operands[function.name]};\n}}\n")
     return text
 
 
 def kernel(s: Situation, case: Case) -> str:
     heads = [p.replace("*p", "*q") for p in case.build.parameters]
     pointers = [f"{p} = q{i} + sub_group * {case.inputs[i][0].size};" for i, p in enumerate(case.build.parameters)]
-    body = "\n".join([prologue(s, case.build.instances), *pointers, *case.build.lines])
+    body = "\n".join([prologue(s, case.build.library_functions), *pointers, *case.build.lines])
     return f"kernel void k({', '.join(heads)})\n{{\n{body}\n}}\n"
 
 
@@ -556,12 +558,12 @@ def test_matrices(situation: Situation, tmp_path: Path) -> None:
 @pytest.mark.parametrize("situation", TAILS, ids=str)
 def test_subgroup_builtins(situation: Situation, tmp_path: Path) -> None:
     s = situation
-    source, instances = builtin_kernel(s)
+    source, library_functions = builtin_kernel(s)
     x = np.random.default_rng(3).integers(1, 9, s.items, np.int32)
     count = len(list(builtin_cases(s, 0)))
     blocks = np.arange(1, s.sub_groups * s.sub_group_size * 2 + 1, dtype=np.uint32)
     buffers = [x, np.zeros((s.items, count), np.int32), blocks, np.zeros_like(blocks)]
-    text = lowering.instantiate(s.target, instances) + source
+    text = lowering.instantiate(s.target, library_functions) + source
     _, found, _, copied = run([(text, OPTIONS, [("k", s.local, s.local, buffers)])], tmp_path)[0]
     held = np.zeros((s.sub_groups, 2, s.sub_group_size), bool)
     for group in range(s.sub_groups):
@@ -578,15 +580,15 @@ def test_every_section_of_the_library_is_there() -> None:
     """What Oclgrind looks at is all that there is."""
     for route in ("one", "scratch"):
         wanted: set[tuple[str, str]] = set()
-        called: list[tuple[Situation, Instance]] = []
+        called: list[tuple[Situation, LibraryFunction]] = []
         for s in (*SITUATIONS, *TAILS):
             if s.route == route:
-                called += [(s, i) for case in matrix_cases(s) for i in case.build.instances]
+                called += [(s, i) for case in matrix_cases(s) for i in case.build.library_functions]
                 called += [(s, i) for i in builtin_kernel(s)[1]]
         files: set[tuple[str, ...]] = set()
-        for s, instance in called:
-            called_by = functions_called(instance.definitions(s.target).values())
-            for i in (instance, *instance.needs(s.target), *called_by):
+        for s, function in called:
+            called_by = functions_called(function.definitions(s.target).values())
+            for i in (function, *function.needs(s.target), *called_by):
                 if isinstance(i, maps.OperandFunction):
                     continue
                 files.add(i.files(s.target.route))

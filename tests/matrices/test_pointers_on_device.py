@@ -8,7 +8,7 @@ from matrix_programs import TARGETS, Kernel, Target, equal, run
 from repeats import slow_where
 
 from coopmat.devices import DeviceInfo
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 
 # Sizes that 7 and 13 do not divide by, and one that is no power of two.
 EVERY = (*TARGETS, Target("lanes", 4), Target("lanes", 64), Target("scratch", 5))

@@ -13,8 +13,7 @@ from repeats import covering
 
 import coopmat
 from coopmat.devices import DeviceInfo
-from coopmat.matrices import reference
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, numpy_binary
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
 F32, S8, F16 = (COMPONENT_TYPES[name] for name in ("f32", "s8", "f16"))
@@ -186,7 +185,7 @@ def functions(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     """By value in and out: a callee's copy is its own. Pointers to private matrices."""
     for matrix in _shapes(rng):
         k, (a, b, c) = _three(f"functions of {matrix}", rng, matrix)
-        t, add = matrix.component, lambda x, y: reference.binary("add", x, y)
+        t, add = matrix.component, lambda x, y: numpy_binary("add", x, y)
         k.outside.append(FUNCTIONS)
         n = [k.scalar(np.int32(value), "int") for value in (2, -1, 0, 5)]
         k.line("@M changed = @change(a); @M r = @repeat(b, " + n[0] + "); @M e = @repeat(b, " + n[3] + ");")
@@ -223,7 +222,7 @@ def structures(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     """Arrays with runtime indices, records in records, assigned, passed and returned whole."""
     for matrix in share(_shapes(rng), target):
         k, (a, b, c) = _three(f"structures of {matrix}", rng, matrix)
-        t, add = matrix.component, lambda x, y: reference.binary("add", x, y)
+        t, add = matrix.component, lambda x, y: numpy_binary("add", x, y)
         k.outside.append(STRUCTURES)
         n = k.scalar(np.int32(1), "int")
         tags = k.buffer(np.zeros(4, np.int32), "int")
@@ -245,7 +244,7 @@ def structures(rng: np.random.Generator, target: Target) -> Iterator[Case]:
         )
         k.store("x.m", t, a)
         k.store("z.m", t, add(c, c))
-        k.store("s", t, reference.binary("sub", add(a, c), c))
+        k.store("s", t, numpy_binary("sub", add(a, c), c))
         k.store("v.parts[1].m", t, add(a, b))
         k.store("w.parts[1].m", t, c)
         k.store("w.grid[1][0]", t, add(a, b))
@@ -263,7 +262,7 @@ def control(rng: np.random.Generator, target: Target) -> Iterator[Case]:
     """Values that meet at loops' heads and branches' ends; ?: under a uniform condition."""
     for matrix in _shapes(rng):
         k, (a, b, c) = _three(f"control flow of {matrix}", rng, matrix)
-        t, add = matrix.component, lambda x, y: reference.binary("add", x, y)
+        t, add = matrix.component, lambda x, y: numpy_binary("add", x, y)
         two, three = k.scalar(np.int32(2), "int"), k.scalar(np.int32(3), "int")
         k.line("@M x = a, y = b, z = c, f = a, g = b;")
         k.line(f"for (int i = 0; i < {three}; ++i) {{ @M t = x; x = y; y = t; }}")

@@ -14,7 +14,7 @@ from matrix_table.rows import Check, Key
 from repeats import slow_where
 
 from coopmat.devices import DeviceInfo
-from coopmat.matrices.meaning import convert, narrow, widen
+from coopmat.matrices.numpy_reference import convert, narrow, widen
 from coopmat.matrices.routes import LOWERED_ROUTES, OPENCL_C_ONLY
 from coopmat.matrices.variants import COMPONENT_TYPES
 

@@ -22,7 +22,7 @@ from test_x86 import LAUNCH, SOURCE, product, values
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.diagnostics import Severity
-from coopmat.matrices import lowering, meaning
+from coopmat.matrices import lowering, numpy_reference
 from coopmat.matrices.lowering import prelude
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, Operands
@@ -87,7 +87,7 @@ def test_each_choice_of_signs_has_its_instruction() -> None:
         for variant in row.variants():
             a, b, c, _ = variant.matrix_types()
             mask = Operands(row.signs)
-            assert x86.product(a, b, c, mask, 1) is row and x86.holding(b, 1).pack == row.pack
+            assert x86.product(a, b, c, mask, 1) is row and x86.lane_layout(b, 1).pack == row.pack
             if a.component.is_integer:
                 assert row.name == SIGNS[a.component.name, b.component.name]
                 assert x86.product(a, b, c, mask | Operands.SATURATING, 1).name == "vpdpbusd"
@@ -329,7 +329,7 @@ def test_work_items_do_not_share_registers(
     for i in range(items):
         expected = c[i]
         for _ in range(2 * (i % 3 != 1)):
-            expected, _ = meaning.mul_add(tuple(t), a[i], b[i], expected, Operands(15))
+            expected, _ = numpy_reference.mul_add(tuple(t), a[i], b[i], expected, Operands(15))
         assert (got[i] == expected).all(), i
 
 

@@ -11,7 +11,7 @@ from repeats import covering
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices import meaning, reference, small_floats
+from coopmat.matrices import numpy_reference
 from coopmat.matrices.lowering import exported, prelude
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, Operands
@@ -56,7 +56,7 @@ def product(device, route, names, shape, layout, operands=None, seed=0):
     pack = layout.pack(types[1])
     stride = {Layout.ROW_MAJOR: n, Layout.COLUMN_MAJOR: k, Layout.PACKED: n * pack}[layout]
     memory = np.zeros(b.size, b.dtype)
-    reference.store(memory, b, layout, stride)
+    numpy_reference.store(memory, b, layout, stride)
     mask = "" if operands is None else f", {int(operands)}"
     text = SOURCE.format(m=m, n=n, k=k, layout=LAYOUTS[layout], stride=stride, operands=mask)
     defines = [f"-DT{place}={t.opencl_c}" for place, t in zip("ABC", types, strict=True)]
@@ -74,14 +74,16 @@ def product(device, route, names, shape, layout, operands=None, seed=0):
     signs = zip(types, (Operands.A_SIGNED, Operands.B_SIGNED, Operands.C_SIGNED), strict=True)
     usual = sum((bit for t, bit in signs if t.is_integer and t.signed), Operands.NONE)
     usual |= Operands.RESULT_SIGNED if usual & Operands.C_SIGNED else Operands.NONE
-    expected, tolerance = meaning.mul_add(tuple(types), a, b, c, usual if operands is None else Operands(operands))
-    return meaning.wrong_places(types[2], got, expected, tolerance)
+    expected, tolerance = numpy_reference.mul_add(
+        tuple(types), a, b, c, usual if operands is None else Operands(operands)
+    )
+    return numpy_reference.wrong_places(types[2], got, expected, tolerance)
 
 
 def values(rng, t, shape):
     if not t.is_integer:
         values = rng.uniform(-4, 4, shape).astype(np.float32)
-        return small_floats.encoded(t, values) if t.is_bits else values.astype(t.numpy)
+        return numpy_reference.encode_bits(t, values) if t.is_bits else values.astype(t.numpy)
     ends = np.iinfo(t.numpy)
     values = rng.integers(ends.min, ends.max, shape, dtype=t.numpy, endpoint=True)
     return np.where(rng.random(shape) < 0.3, rng.choice([ends.min, ends.max], shape), values).astype(t.numpy)
@@ -297,6 +299,6 @@ def test_only_whole_multiples_go_by_the_instructions():
             # Of those of tiles (test_tiles.py) vectors take the rest.
             continue
         a, b, c, _ = product_.variants(3, 2, 3)[0].matrix_types()
-        assert x86.product(a, b, c, Operands.NONE, 1) is product_ and x86.holding(b, 1).pack == product_.pack
+        assert x86.product(a, b, c, Operands.NONE, 1) is product_ and x86.lane_layout(b, 1).pack == product_.pack
         a, b = replace(a, columns=a.columns - 1), replace(b, rows=b.rows - 1)
-        assert x86.product(a, b, c, Operands.NONE, 1) is None and x86.holding(b, 1).name == "WHOLE"
+        assert x86.product(a, b, c, Operands.NONE, 1) is None and x86.lane_layout(b, 1).name == "WHOLE"

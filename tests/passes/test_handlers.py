@@ -14,11 +14,11 @@ import pytest
 from coopmat.compiler import compile
 from coopmat.frontend.nodes import walk
 from coopmat.matrix_types import lowering
-from coopmat.passes import NAMES, matrices, native, small_floats
+from coopmat.passes import NAMES, matrices, native_calls, small_floats
 
 GOLDEN = Path(__file__).parent / "golden"
 HANDLERS = {
-    "native-matrices": native._HANDLERS,
+    "native-matrices": native_calls._HANDLERS,
     "cooperative-matrices": matrices._WITH_SUBGROUPS,
     "matrix-types": lowering._HANDLERS,
     "small-floats": small_floats._HANDLERS,

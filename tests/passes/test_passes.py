@@ -18,7 +18,7 @@ from coopmat.matrices.routes import LISTED_ROUTES, LOWERED_ROUTES
 from coopmat.matrix_types.lowering import MatrixTypes
 from coopmat.passes import Report, run
 from coopmat.passes.matrices import Matrices
-from coopmat.passes.native import NativeMatrices
+from coopmat.passes.native_calls import NativeMatrices
 from coopmat.passes.small_floats import SmallFloats
 from coopmat.passes.verify import check, complete
 from coopmat.passes.verify.rules import RULES

@@ -361,7 +361,7 @@ def test_no_pickle_runs_a_program_or_opens_a_file(tmp_path: Path) -> None:
     path = tmp_path / "found"
     path.write_text("whole")
     for module, name, *arguments in (
-        ("coopmat.matrices.meaning", "np.f2py.subprocess.Popen", "touch", str(tmp_path / "made")),
+        ("coopmat.matrices.numpy_reference", "np.f2py.subprocess.Popen", "touch", str(tmp_path / "made")),
         ("coopmat.preambles.store", "io.FileIO", str(path), "w"),
         ("coopmat.preambles.store", "Known.__init__.__globals__", ""),
         ("coopmat.diagnostics", "CompileError", ""),

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from coopmat.cache import CACHE_DIRECTORY, CACHE_SIZE, NO_CACHE, Cache, Entry, key_of, package_version, places
+from coopmat.cache import CACHE_DIRECTORY, CACHE_SIZE, NO_CACHE, Cache, Entry, directories, key_of, package_version
 
 
 def entries(directory: Path) -> list[Path]:
@@ -372,7 +372,7 @@ def test_entries_are_looked_through_now_and_then(tmp_path: Path, monkeypatch: py
     """At a process's first entry, and when a 64th of the limit was written since: thousands of entries do not slow the
     next one down."""
     looked = []
-    monkeypatch.setattr(places, "evict", lambda directory, limit: looked.append(limit))
+    monkeypatch.setattr(directories, "evict", lambda directory, limit: looked.append(limit))
     monkeypatch.setenv(CACHE_SIZE, "640K")
     for n in range(100):
         Cache(tmp_path).put(f"{n:04}", Entry(bytes(900)))
@@ -387,11 +387,11 @@ def test_entry_larger_than_the_limit_is_not_kept(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("text", "size"), [("5", 5), ("2k", 2048), ("3 M", places.DEFAULT_SIZE), ("3MiB", 3 << 20), ("1GB", 1 << 30)]
+    ("text", "size"), [("5", 5), ("2k", 2048), ("3 M", directories.DEFAULT_SIZE), ("3MiB", 3 << 20), ("1GB", 1 << 30)]
 )
 def test_sizes(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
     monkeypatch.setenv(CACHE_SIZE, text)
-    assert places.size_limit() == size
+    assert directories.size_limit() == size
 
 
 def test_what_was_left_half_written_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,15 +410,15 @@ def test_what_was_left_half_written_goes(tmp_path: Path, monkeypatch: pytest.Mon
 def test_refused_programs_are_kept_and_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CACHE_DIRECTORY, str(tmp_path / "c"))
     kept = []
-    for n in range(places.MOST_REFUSED + 5):
-        kept.append(places.keep_refused(b"code %d" % n, ".cl"))
+    for n in range(directories.MOST_REFUSED + 5):
+        kept.append(directories.keep_refused(b"code %d" % n, ".cl"))
         os.utime(kept[-1], (n, n))
-    last = places.keep_refused(b"code 3", ".cl")
+    last = directories.keep_refused(b"code 3", ".cl")
     assert last == kept[3] and last.read_bytes() == b"code 3" and last.parent.parent == tmp_path / "c"
-    assert len(list(last.parent.iterdir())) == places.MOST_REFUSED and not kept[0].exists() and kept[-1].exists()
+    assert len(list(last.parent.iterdir())) == directories.MOST_REFUSED and not kept[0].exists() and kept[-1].exists()
     (tmp_path / "c").chmod(0o755)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    elsewhere = places.keep_refused(b"code", ".spv")
+    elsewhere = directories.keep_refused(b"code", ".spv")
     assert elsewhere.read_bytes() == b"code" and elsewhere.is_relative_to(tmp_path)
     assert not elsewhere.is_relative_to(tmp_path / "c")
 

@@ -9,7 +9,7 @@ from differential import FLOATS, INTEGERS, NUMPY, Array, Launch, execute, values
 
 import coopmat
 from coopmat.devices import DeviceInfo
-from coopmat.matrices.small_floats import decoded, encoded
+from coopmat.matrices.numpy_reference import decode_bits, encode_bits
 from coopmat.matrices.variants import SMALL_FLOATS, ComponentType
 
 ROUNDINGS = ("", "_rte", "_rtz", "_rtp", "_rtn")
@@ -21,7 +21,7 @@ def numbers(component: ComponentType, name: str) -> Array:
     dtype = np.dtype(NUMPY[name])
     if dtype.itemsize <= 2:
         return np.arange(2 ** (8 * dtype.itemsize)).astype(f"u{dtype.itemsize}").view(dtype)
-    own = decoded(component, np.arange(2**component.bits, dtype=component.numpy)).astype(np.float64)
+    own = decode_bits(component, np.arange(2**component.bits, dtype=component.numpy)).astype(np.float64)
     own = np.sort(own[np.isfinite(own)])
     own = own[:: max(1, len(own) // 1024)]
     ties = (own[1:] + own[:-1]) / 2
@@ -41,7 +41,7 @@ def numbers(component: ComponentType, name: str) -> Array:
 
 
 def same(component: ComponentType, got: Array, expected: Array) -> Array:
-    nan = np.isnan(decoded(component, got)) & np.isnan(decoded(component, expected))
+    nan = np.isnan(decode_bits(component, got)) & np.isnan(decode_bits(component, expected))
     return np.asarray((got == expected) | nan)
 
 
@@ -59,7 +59,7 @@ def test_conversions_to_it_round_once(device: DeviceInfo, component: ComponentTy
     results = execute(device, module.spirv, [Launch("k", [x, *outs], (len(x),))])[0]
     for n, way in enumerate(("", *ways)):
         got = results[1 + n]
-        expected = encoded(component, x, way[-3:] if "_rt" in way else "", "_sat" in way)
+        expected = encode_bits(component, x, way[-3:] if "_rt" in way else "", "_sat" in way)
         wrong = np.flatnonzero(~same(component, got, expected))
         assert not wrong.size, [(way, x[i], hex(got[i]), hex(expected[i])) for i in wrong[:5]]
 
@@ -77,7 +77,7 @@ def test_every_pattern_to_floats(device: DeviceInfo, component: ComponentType) -
     outs = [np.zeros(len(patterns), dtype) for dtype in (np.float16, np.float32, np.float64, component.numpy)]
     module = coopmat.compile(source, ["--matrices", "one"])
     results = execute(device, module.spirv, [Launch("k", [patterns, *outs], (len(patterns),))])[0]
-    numbers = decoded(component, patterns)
+    numbers = decode_bits(component, patterns)
     exact = np.abs(numbers) <= 65504 if component.bits == 16 else np.ones(len(patterns), bool)
     exact &= (np.abs(numbers) >= 2.0**-14) | (component.bits == 8)
     with np.errstate(over="ignore", under="ignore"):
@@ -101,4 +101,4 @@ def test_from_one_to_another(device: DeviceInfo, component: ComponentType, other
     module = coopmat.compile(source, ["--matrices", "lanes"])
     results = execute(device, module.spirv, [Launch("k", [patterns, *outs], (len(patterns),))])[0]
     for n, rounding in enumerate(("", "rtp")):
-        assert same(other, results[1 + n], encoded(other, decoded(component, patterns), rounding)).all()
+        assert same(other, results[1 + n], encode_bits(other, decode_bits(component, patterns), rounding)).all()

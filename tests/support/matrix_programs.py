@@ -12,7 +12,7 @@ from optimizer import device_options
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import ComponentType, MatrixType, Use
 
 PRELUDE = r"""

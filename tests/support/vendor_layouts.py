@@ -12,8 +12,8 @@ from itertools import product
 
 import numpy as np
 
-from coopmat.matrices.instructions import Instruction
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
+from coopmat.matrices.vendor_instructions import Instruction
 
 BITS = {
     "s8": 8,

@@ -13,10 +13,9 @@ import numpy as np
 from vendor_layouts import USES, component, shape, table
 
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices.instructions import INSTRUCTIONS, Instruction, source
-from coopmat.matrices.reference import Array
-from coopmat.matrices.small_floats import decoded, encoded
+from coopmat.matrices.numpy_reference import Array, decode_bits, encode_bits
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
+from coopmat.matrices.vendor_instructions import INSTRUCTIONS, Instruction, source
 
 # The small floats of these instructions, described as in coopmat.matrices.variants.
 SMALL_FLOATS = {
@@ -40,11 +39,11 @@ def random_matrix(rng: np.random.Generator, row: Instruction, use: str) -> tuple
     x = rng.standard_normal(size)
     if name.endswith("fnuz"):
         # The twin format has an exponent bias that is smaller by one. The fnuz formats have no negative zero.
-        patterns = encoded(SMALL_FLOATS[name.removesuffix("fnuz")], 2 * x)
+        patterns = encode_bits(SMALL_FLOATS[name.removesuffix("fnuz")], 2 * x)
         patterns[patterns == 0x80] = 0
         return patterns, numbers_of(name, patterns)
     if name in SMALL_FLOATS:
-        patterns = encoded(SMALL_FLOATS[name], x)
+        patterns = encode_bits(SMALL_FLOATS[name], x)
         return patterns, numbers_of(name, patterns)
     if name == "tf32":
         patterns = x.astype(np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
@@ -56,10 +55,10 @@ def random_matrix(rng: np.random.Generator, row: Instruction, use: str) -> tuple
 def numbers_of(name: str, patterns: Array) -> Array:
     """Return the numbers that bit patterns of an 8-bit float, or of a bfloat16, represent."""
     if not name.endswith("fnuz"):
-        return decoded(SMALL_FLOATS[name], patterns).astype(np.float64)
+        return decode_bits(SMALL_FLOATS[name], patterns).astype(np.float64)
     # In the floats of AMD's CDNA3, all patterns are finite numbers, except that of a negative zero.
     twin = replace(SMALL_FLOATS[name.removesuffix("fnuz")], infinities=False)
-    numbers = decoded(twin, patterns & 0x7F).astype(np.float64) / 2
+    numbers = decode_bits(twin, patterns & 0x7F).astype(np.float64) / 2
     # The pattern of the twin's NaN is one more number.
     numbers[patterns & 0x7F == 0x7F] = (2 - 2.0**-twin.mantissa) * 2.0 ** (2**twin.exponent - 2 - twin.bias)
     return np.where(patterns == 0x80, np.nan, np.where(patterns & 0x80, -numbers, numbers))

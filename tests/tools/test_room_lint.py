@@ -27,7 +27,7 @@ def package(tmp_path: Path) -> Iterator[Make]:
     def make(**files: str) -> Package:
         root = tmp_path / "coopmat"
         standard = {"diagnostics": "", "frontend/__init__": "", "frontend/tables/__init__": "", "ir/__init__": ""}
-        standard |= {"cache/__init__": "", "cache/places": "", "cli/__init__": ""}
+        standard |= {"cache/__init__": "", "cache/directories": "", "cli/__init__": ""}
         for name, text in {**standard, **{n.replace("__", "/"): t for n, t in files.items()}}.items():
             path = root / f"{name}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def test_a_new_room_must_be_in_the_table(package: Make) -> None:
 
 
 def test_imports_behind_a_door_are_counted(package: Make) -> None:
-    behind = "from ..cache.places import x"
+    behind = "from ..cache.directories import x"
     assert list(package(ir__a="from ..cache import x\nfrom .. import cache", ir__b=behind).problems()) == []
     (message,) = package(ir__b=behind, ir__c=behind).problems()
     assert "2 imports go behind the door of 'cache', 1 may" in message

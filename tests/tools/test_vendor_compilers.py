@@ -14,8 +14,8 @@ from vendor_compilers import DIRECTORY, main, selection
 from vendor_kernels import KERNELS, Call, Kernel, MultiplyAdd
 from vendor_toolchains import CLANG, Amd, Compiler, Intel, NvidiaByClang, NvidiaCuda, Refused, compilers
 
-from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, source
 from coopmat.matrices.routes import LOWERED_ROUTES
+from coopmat.matrices.vendor_instructions import FAMILIES, INSTRUCTIONS, source
 from coopmat.runtime.runheader import parse_header
 
 needs_clang = pytest.mark.skipif(shutil.which(CLANG) is None, reason=f"no {CLANG}: apt install {CLANG}")

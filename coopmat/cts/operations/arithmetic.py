@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array
 
 from ..experiment import Experiment
 from ..values import divisors
@@ -17,9 +17,9 @@ def _binary(operator: str) -> Operation:
         tolerance: Array | float = 0.0
         if operator == "div":
             values["y"] = divisors(matrix.component, values["y"])
-        result = meaning.binary(matrix.component, operator, *values.values())
+        result = numpy_reference.binary(matrix.component, operator, *values.values())
         if operator == "div":
-            tolerance = meaning.division_tolerance(matrix.component, result)
+            tolerance = numpy_reference.division_tolerance(matrix.component, result)
         return Experiment([*setting.inputs(values), setting.output("out", matrix, result, tolerance)])
 
     def write(setting: Setting, w: Writer) -> None:
@@ -29,7 +29,7 @@ def _binary(operator: str) -> Operation:
     return Operation(operator, type_cases, experiment, write, not_spirv=is_of_small_floats)
 
 
-_negate_experiment = of_matrices(lambda component, x: {"out": meaning.negate(component, x)}, "x")
+_negate_experiment = of_matrices(lambda component, x: {"out": numpy_reference.negate(component, x)}, "x")
 
 
 def _write_negate(setting: Setting, w: Writer) -> None:

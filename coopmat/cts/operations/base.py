@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
 from ..experiment import GUARD, Argument, Experiment, Place, matrix_input, matrix_output, pointee_size

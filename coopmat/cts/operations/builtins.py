@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow, widen
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
 from ..experiment import Argument, Experiment
@@ -83,10 +83,10 @@ def _without(*left_out: str) -> Draw:
             if component.is_integer:
                 result.append(values)
                 continue
-            wide = meaning.widen(component, values)
+            wide = widen(component, values)
             wide = np.where((wide == 0) & ("zeros" in left_out), 1, wide)
             wide = np.where(np.isnan(wide) & ("nan" in left_out), 2, wide)
-            result.append(meaning.narrow(component, np.where(np.isinf(wide) & ("infinite" in left_out), -3, wide)))
+            result.append(narrow(component, np.where(np.isinf(wide) & ("infinite" in left_out), -3, wide)))
         return result
 
     return draw
@@ -99,7 +99,7 @@ def _moderate(rng: np.random.Generator, component: ComponentType, count: int, *s
 def _bounded(rng: np.random.Generator, component: ComponentType, count: int, *shape: int) -> list[Array]:
     """Return an operand of any values, and a lower and an upper bound, each the same for all components."""
     x, bounds = _without("zeros", "nan")(rng, component, 1, *shape)[0], moderate(rng, component, 2)
-    low, high = sorted(bounds, key=lambda value: float(meaning.widen(component, value[None])[0]))
+    low, high = sorted(bounds, key=lambda value: float(widen(component, value[None])[0]))
     return [x, np.full(shape, low), np.full(shape, high)]
 
 
@@ -108,11 +108,11 @@ def _cancelling(rng: np.random.Generator, component: ComponentType, count: int, 
 
     For half of the components, the sum is so small that a rounded product would lose it.
     """
-    steps = rng.integers(1, 4, shape) * meaning.arithmetic_type(component).epsilon
+    steps = rng.integers(1, 4, shape) * numpy_reference.arithmetic_type(component).epsilon
     wide = [rng.uniform(0.5, 4, shape) * rng.choice([-1.0, 1.0], shape) for _ in range(3)]
     half = rng.random(shape) < 0.5
     cancelling = (1 + steps, 1 - steps, np.full(shape, -1.0))
-    return [meaning.narrow(component, np.where(half, *both)) for both in zip(cancelling, wide, strict=True)]
+    return [narrow(component, np.where(half, *both)) for both in zip(cancelling, wide, strict=True)]
 
 
 def _of_24_bits(rng: np.random.Generator, component: ComponentType, count: int, *shape: int) -> list[Array]:
@@ -289,13 +289,13 @@ def _experiment(setting: Setting) -> Experiment:
         if kind == "s":
             other = _scalar_type(component)
             values = np.full(shape, values[0, 0])
-            arguments.append(Argument(name, other, meaning.convert(values[0, :1], component, other)))
+            arguments.append(Argument(name, other, numpy_reference.convert(values[0, :1], component, other)))
         else:
             arguments.append(setting.input(name, matrix, values))
         operands.append(values)
     with np.errstate(all="ignore"):
-        result = builtin.meaning(*(meaning.widen(component, values) for values in operands))
-        result = meaning.narrow(component, np.asarray(result))
+        result = builtin.meaning(*(widen(component, values) for values in operands))
+        result = narrow(component, np.asarray(result))
     tolerance = _tolerance(component, result, builtin.ulps)
     return Experiment([*arguments, setting.output("out", matrix, result, tolerance)])
 
@@ -308,7 +308,7 @@ def _tolerance(component: ComponentType, result: Array, ulps: float) -> Array | 
     if not ulps:
         return 0.0
     with np.errstate(all="ignore"):
-        wide = np.abs(meaning.widen(component, result).astype(np.float64))
+        wide = np.abs(widen(component, result).astype(np.float64))
         unit = np.maximum(wide * component.epsilon, component.normal * component.epsilon)
         return np.where(np.isfinite(wide), unit * (1 if component.is_bits else ulps), 0.0)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
 
 from ..experiment import Argument, Experiment, Place, matrix_input

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
 from ..experiment import Experiment
@@ -69,7 +69,7 @@ def _experiment(setting: Setting) -> Experiment:
     conversion: Conversion = setting.parameters
     source, target = conversion.source, conversion.target
     values = values_for(setting.random(), source.component, target.component, source.rows, source.columns)
-    result = meaning.convert(values, source.component, target.component)
+    result = numpy_reference.convert(values, source.component, target.component)
     return Experiment([setting.input("x", source, values), setting.output("out", target, result)])
 
 
@@ -87,7 +87,7 @@ def values_for(rng: np.random.Generator, source: ComponentType, to: ComponentTyp
     large = np.exp2(rng.uniform(-1, most, shape)) * (1 - 2.0**-6)
     if to.signed:
         large *= rng.choice([-1.0, 1.0], shape)
-    return np.where(rng.random(shape) < 0.5, values, meaning.narrow(source, large))
+    return np.where(rng.random(shape) < 0.5, values, narrow(source, large))
 
 
 def _write(setting: Setting, w: Writer) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import ComponentType, MatrixType
 
 from ..profile import SLOW, Profile
@@ -18,7 +18,7 @@ from .base import Case, Operation, Setting, of_matrices, type_cases
 
 def sum_of(component: ComponentType, x: Array, y: Array) -> Array:
     """Return x + y; for small floats, which are moved only, return y."""
-    return y if component.is_bits else meaning.binary(component, "add", x, y)
+    return y if component.is_bits else numpy_reference.binary(component, "add", x, y)
 
 
 def sum_of_scalars(w: Writer, component: ComponentType, x: Value, y: Value) -> Value:

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.meaning import narrow
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow
 from coopmat.matrices.variants import ComponentType, MatrixType, Operands, Variant, default_operands
 
 from ..profile import Profile
@@ -38,7 +37,7 @@ def operands_of(variant: Variant) -> Operands:
 
 def product(variant: Variant, inputs: Inputs) -> tuple[Array, Array]:
     """Return the result of the multiply-add, and the absolute error that a device may have."""
-    return meaning.mul_add((variant.a, variant.b, variant.c), *inputs, operands_of(variant))
+    return numpy_reference.mul_add((variant.a, variant.b, variant.c), *inputs, operands_of(variant))
 
 
 def multiply_add_cases(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, narrow
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
 from ..experiment import Argument, Experiment
@@ -85,7 +84,7 @@ def _any_values(rng: np.random.Generator, matrix: MatrixType, count: int) -> Arr
 
 def _scale(rng: np.random.Generator, matrix: MatrixType) -> Array:
     """Return a factor that changes every number except zero."""
-    return meaning.narrow(matrix.component, np.array([3.0 if matrix.component.is_integer else rng.choice([3.0, -1.5])]))
+    return narrow(matrix.component, np.array([3.0 if matrix.component.is_integer else rng.choice([3.0, -1.5])]))
 
 
 _VALUE = Further("s", lambda rng, matrix: _any_values(rng, matrix, 1))

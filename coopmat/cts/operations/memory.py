@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from coopmat.devices.variants import component_types
-from coopmat.matrices.meaning import narrow
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, narrow
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Layout, MatrixType, Use
 
 from ..experiment import GUARD, Argument, Experiment, matrix_input, matrix_output, pattern

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
 from ..experiment import GUARD, Argument, Experiment, pattern
@@ -24,9 +24,9 @@ def _elements(component: ComponentType, x: Array, y: Array) -> Array:
     """Return ((~y ^ x) >> 1) + (x >> 1), which never overflows; for floats, 3 (x - y) by single operations."""
     if component.is_integer:
         return np.asarray(((~y ^ x) >> 1) + (x >> 1), x.dtype)
-    total = meaning.binary(component, "add", meaning.negate(component, y), x)
-    three = meaning.narrow(component, np.full(x.shape, 3.0))
-    return meaning.binary(component, "mul", total, three)
+    total = numpy_reference.binary(component, "add", numpy_reference.negate(component, y), x)
+    three = narrow(component, np.full(x.shape, 3.0))
+    return numpy_reference.binary(component, "mul", total, three)
 
 
 # kind of component type -> statements of the kernel. "storage" is for floats of 8 bits, which have no arithmetic: the
@@ -101,7 +101,7 @@ def _coord_experiment(setting: Setting) -> Experiment:
 
     rows, columns = np.indices((matrix.rows, matrix.columns))
     # Numbers that differ between neighbours; every component type can represent them up to rounding.
-    codes = meaning.narrow(component, (rows * 5 + columns * 3) & 127)
+    codes = narrow(component, (rows * 5 + columns * 3) & 127)
     outputs = setting.outputs({"out": values["x"], "codes": codes})
     return Experiment([*setting.inputs(values), Argument("counts", uint, counts, expected, look=look), *outputs])
 

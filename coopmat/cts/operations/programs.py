@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Variant
 
 from ..experiment import Argument, Experiment
@@ -104,15 +104,15 @@ def _chosen(component: ComponentType, a: Array, b: Array, which: int) -> Array:
     """Return the result of the function `_CHOOSE` of the kernel."""
 
     def add(x: Array, y: Array) -> Array:
-        return meaning.binary(component, "add", x, y)
+        return numpy_reference.binary(component, "add", x, y)
 
     if which == 0:
         return b
     if which in (1, 2):
-        return add(meaning.negate(component, a) if which == 1 else a, b)
+        return add(numpy_reference.negate(component, a) if which == 1 else a, b)
     if which == 3:
-        return meaning.binary(component, "sub", b, a)
-    return meaning.negate(component, b) if which == 4 else a
+        return numpy_reference.binary(component, "sub", b, a)
+    return numpy_reference.negate(component, b) if which == 4 else a
 
 
 def _walked(component: ComponentType, x: Array, y: Array, control: Sequence[int]) -> tuple[Array, Array]:
@@ -125,12 +125,12 @@ def _walked(component: ComponentType, x: Array, y: Array, control: Sequence[int]
             break
         s = _chosen(component, s, t, which)
         while which > 3:
-            t = meaning.binary(component, "sub", t, x)
+            t = numpy_reference.binary(component, "sub", t, x)
             which -= 2
         t = t if which & 1 else s
     if control[0] & 1:
         return t, s
-    return (s if control[0] % 4 == 2 else meaning.negate(component, s)), t
+    return (s if control[0] % 4 == 2 else numpy_reference.negate(component, s)), t
 
 
 def _walk(rng: np.random.Generator) -> list[int]:
@@ -223,7 +223,7 @@ def _sum_stacks(setting: Setting) -> list[Stack]:
 def _small(rng: np.random.Generator, matrix: MatrixType) -> Array:
     component = matrix.component
     low = -1 if component.signed else 0
-    return meaning.narrow(component, rng.integers(low, 2, (matrix.rows, matrix.columns)))
+    return narrow(component, rng.integers(low, 2, (matrix.rows, matrix.columns)))
 
 
 def _write_sum(setting: Setting, w: CWriter) -> None:
@@ -277,7 +277,7 @@ def _members(component: ComponentType, x: Array, y: Array, z: Array) -> dict[str
 
     `tag` is 3 after the call of `_turned`, so that `_change` sets the second item of the pair.
     """
-    values = [x, z, x, z, z, x, meaning.negate(component, x), x, z]
+    values = [x, z, x, z, z, x, numpy_reference.negate(component, x), x, z]
     return {f"out{n}": value for n, value in enumerate(values)}
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, narrow, widen
 from coopmat.matrices.variants import ComponentType, MatrixType, Use
 
 from ..experiment import Experiment
@@ -93,11 +92,11 @@ def reducible(rng: np.random.Generator, kind: str, component: ComponentType, *sh
                 (whole_range(rng, component, *shape) | np.array(1, component.numpy)) << few.astype(component.numpy)
             )
         powers = few * rng.choice([-1, 1], shape)
-        return meaning.narrow(component, rng.choice([-1.0, 1.0], shape) * np.exp2(powers))
+        return narrow(component, rng.choice([-1.0, 1.0], shape) * np.exp2(powers))
     if component.is_integer:
         return whole_range(rng, component, *shape)
     numbers = rng.integers(-2, 3, shape)
-    return meaning.narrow(component, _few(rng, numbers, 0, _TERMS) if component.is_bits else numbers)
+    return narrow(component, _few(rng, numbers, 0, _TERMS) if component.is_bits else numbers)
 
 
 def _ordered(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
@@ -107,11 +106,11 @@ def _ordered(rng: np.random.Generator, component: ComponentType, *shape: int) ->
     if component.is_integer:
         limits = np.iinfo(component.numpy)
         return np.where(few, anything, rng.integers(limits.min, limits.max, shape, component.numpy, endpoint=True))
-    values = np.where(few, meaning.widen(component, anything), rng.standard_normal(shape) * 4)
+    values = np.where(few, widen(component, anything), rng.standard_normal(shape) * 4)
     # Avoid results that depend on the order: zeros of both signs are equal, and comparisons with NaN may return either
     # operand (fmax returns the number).
     values = np.where(values == 0, 0, values)
-    return meaning.narrow(component, np.where(np.isnan(values), 1, values) if component.is_bits else values)
+    return narrow(component, np.where(np.isnan(values), 1, values) if component.is_bits else values)
 
 
 def _few(rng: np.random.Generator, numbers: Array, rest: int, most: int) -> Array:
@@ -230,7 +229,7 @@ def _terms(rng: np.random.Generator, matrix: MatrixType) -> Array:
     y = rng.standard_normal((matrix.rows, matrix.columns))
     if matrix.rows > 1 and matrix.columns > 1:
         y[0, rng.integers(matrix.columns)] = rng.choice([np.inf, -np.inf, np.nan])
-    return meaning.narrow(matrix.component, y)
+    return narrow(matrix.component, y)
 
 
 def _rounded_sum(component: ComponentType, groups: Array) -> tuple[Array, Array]:
@@ -239,7 +238,7 @@ def _rounded_sum(component: ComponentType, groups: Array) -> tuple[Array, Array]
     with np.errstate(all="ignore"):
         total, size = wide.sum(axis=-1), np.abs(wide).sum(axis=-1)
         tolerance = (groups.shape[-1] - 1) * component.epsilon * size.astype(np.float64)
-    return meaning.narrow(component, total), tolerance
+    return narrow(component, total), tolerance
 
 
 def _write(setting: Setting, w: Writer, how: int) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
 from ..experiment import Argument, Experiment
@@ -29,13 +29,13 @@ def _other_scalar(setting: Setting, component: ComponentType) -> tuple[Argument,
     name, value = round_robin(setting.profile, setting.case.name, options)[0]
     source = COMPONENT_TYPES[name]
     scalar = np.array([value], source.numpy)
-    return Argument("t", source, scalar), meaning.convert(scalar, source, component)
+    return Argument("t", source, scalar), numpy_reference.convert(scalar, source, component)
 
 
 def _edges(component: ComponentType) -> Array:
     """Return the scalars that devices mishandle most easily."""
     values = specials(component)
-    return np.array(values, component.numpy) if component.is_integer else meaning.narrow(component, np.array(values))
+    return np.array(values, component.numpy) if component.is_integer else narrow(component, np.array(values))
 
 
 def _filled(matrix: MatrixType, scalar: Array) -> Array:
@@ -62,8 +62,8 @@ def _operation(operator: str) -> Operation:
         }
         outputs = []
         for name, (left, right) in operands.items():
-            result = meaning.binary(component, operator, left, right)
-            tolerance = meaning.division_tolerance(component, result) if operator == "div" else 0.0
+            result = numpy_reference.binary(component, operator, left, right)
+            tolerance = numpy_reference.division_tolerance(component, result) if operator == "div" else 0.0
             outputs.append(setting.output(name, matrix, result, tolerance))
         return Experiment([setting.input("x", matrix, x), Argument("s", component, scalars), other, *outputs])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import Layout, MatrixType
 
 from ..experiment import Argument, Place, pattern

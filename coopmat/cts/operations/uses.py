@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coopmat.matrices import meaning
+from coopmat.matrices import numpy_reference
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 
 from ..experiment import Experiment
@@ -46,7 +46,7 @@ def _experiment(setting: Setting, transposed: bool) -> Experiment:
         values = whole_range(rng, old, source.rows, source.columns)
     else:
         values = values_for(rng, old, new, source.rows, source.columns)
-    result = meaning.convert(values, old, new)
+    result = numpy_reference.convert(values, old, new)
     out = setting.output("out", target, result.T if transposed else result)
     return Experiment([setting.input("x", source, values), out])
 

@@ -34,10 +34,10 @@ class TextReport:
 
     def started(self, test: str, variant: str, route: str) -> None:
         if self._early:
-            self._tell(test, variant, route)
+            self._report(test, variant, route)
 
     def done(self, outcome: Outcome) -> None:
-        self._tell(outcome.test, outcome.variant, outcome.route)
+        self._report(outcome.test, outcome.variant, outcome.route)
         self._last_command = ""
         if outcome.status is Status.NOT_SUPPORTED:
             lines = ["test not supported" + (f" ({outcome.log})" if outcome.log else "")]
@@ -50,7 +50,7 @@ class TextReport:
             lines.append(f"    see {outcome.directory}")
         self._echo("\n".join(lines))
 
-    def _tell(self, test: str, variant: str, route: str) -> None:
+    def _report(self, test: str, variant: str, route: str) -> None:
         command = self._settings.command(test, variant, route)
         if command != self._last_command:
             self._echo(command)

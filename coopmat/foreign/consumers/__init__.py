@@ -15,11 +15,11 @@ from ...spirv.matrix_calls import GET_COORDINATE, MAINTENANCE
 from ...spirv.module import OP, Instruction, Module, encode_string
 from ...spirv.sections import Section
 from ..spirv.types import MATRIX
+from .bfloat16_as_integers import as_integers
 from .elements import by_elements
 from .inline import inline
 from .maintenance import refuse
 from .parts import Parts
-from .small_floats import as_integers
 
 
 def legalize_for_consumer(spirv: bytes, profile: NativeProfile) -> bytes:

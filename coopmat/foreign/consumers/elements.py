@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...native_profiles import NativeProfile
 from ...spirv.module import OP, Instruction, numbers
-from ...spirv.pool import FUNCTION
+from ...spirv.module_globals import FUNCTION
 from ..spirv.types import MATRIX
 from .parts import Decoration, Parts
 
@@ -73,8 +73,8 @@ class _ByElements:
         # A function may follow its callers.
         self.parts.functions += self.functions
 
-    def is_matrix(self, kind: int | None) -> bool:
-        return kind is not None and self.parts.definitions[kind].opcode == MATRIX
+    def is_matrix(self, type_id: int | None) -> bool:
+        return type_id is not None and self.parts.definitions[type_id].opcode == MATRIX
 
     def call(self, item: Instruction) -> Instruction:
         types = self.parts.types
@@ -96,40 +96,40 @@ class _ByElements:
 
         If the first matrix operand has the result's type, the operand's variable also receives the result.
         """
-        pool, new = self.parts.pool, self.parts.module.new_id
-        uint, bool_ = pool.integer(32), pool.intern("OpTypeBool")
-        parameters = [(new(), kind) for kind in operation.operands]
-        variables = {n: new() for n, (_, kind) in enumerate(parameters) if self.is_matrix(kind)}
+        globals_, new = self.parts.globals, self.parts.module.new_id
+        uint, bool_ = globals_.integer(32), globals_.intern("OpTypeBool")
+        parameters = [(new(), type_id) for type_id in operation.operands]
+        variables = {n: new() for n, (_, type_id) in enumerate(parameters) if self.is_matrix(type_id)}
         entry, head, body, end, i, following, more, length, whole = (new() for _ in range(9))
         first = next(iter(variables))
         result = variables[first] if operation.operands[first] == operation.result else new()
         places = {variables[n]: parameters[n][1] for n in variables} | {result: operation.result}
-        zero, one = pool.number(0), pool.number(1)
+        zero, one = globals_.number(0), globals_.number(1)
         element = self.element(operation, parameters, variables, result, i)
         return [
-            _make("OpFunction", 0, self.signature(operation), kind=operation.result, result=name),
-            *(_make("OpFunctionParameter", kind=kind, result=id_) for id_, kind in parameters),
+            _make("OpFunction", 0, self.signature(operation), type_id=operation.result, result=name),
+            *(_make("OpFunctionParameter", type_id=type_id, result=id_) for id_, type_id in parameters),
             _make("OpLabel", result=entry),
-            *(_make("OpVariable", FUNCTION, kind=pool.pointer(kind), result=id_) for id_, kind in places.items()),
+            *(_make("OpVariable", FUNCTION, type_id=globals_.pointer(t), result=id_) for id_, t in places.items()),
             *(_make("OpStore", variables[n], parameters[n][0]) for n in variables),
-            _make("OpCooperativeMatrixLengthKHR", operation.result, kind=uint, result=length),
+            _make("OpCooperativeMatrixLengthKHR", operation.result, type_id=uint, result=length),
             _make("OpBranch", head),
             _make("OpLabel", result=head),
-            _make("OpPhi", zero, entry, following, body, kind=uint, result=i),
-            _make("OpULessThan", i, length, kind=bool_, result=more),
+            _make("OpPhi", zero, entry, following, body, type_id=uint, result=i),
+            _make("OpULessThan", i, length, type_id=bool_, result=more),
             _make("OpBranchConditional", more, body, end),
             _make("OpLabel", result=body),
             *element,
-            _make("OpIAdd", i, one, kind=uint, result=following),
+            _make("OpIAdd", i, one, type_id=uint, result=following),
             _make("OpBranch", head),
             _make("OpLabel", result=end),
-            _make("OpLoad", result, kind=operation.result, result=whole),
+            _make("OpLoad", result, type_id=operation.result, result=whole),
             _make("OpReturnValue", whole),
             _make("OpFunctionEnd"),
         ]
 
     def signature(self, operation: _Operation) -> int:
-        return self.parts.pool.intern("OpTypeFunction", operation.result, *operation.operands)
+        return self.parts.globals.intern("OpTypeFunction", operation.result, *operation.operands)
 
     def element(
         self,
@@ -142,11 +142,11 @@ class _ByElements:
         """Return code that applies the operation to the components at `index` and stores the result's component."""
         code: list[Instruction] = []
         values = []
-        for n, (id_, kind) in enumerate(parameters):
-            values.append(self.load(code, variables[n], kind, index) if n in variables else id_)
+        for n, (id_, type_id) in enumerate(parameters):
+            values.append(self.load(code, variables[n], type_id, index) if n in variables else id_)
         component = self.component(operation.result)
         scalar, place = self.parts.module.new_id(), self.chain(code, result, operation.result, index)
-        code.append(_make(self.scalar_name(operation), *values, kind=component, result=scalar))
+        code.append(_make(self.scalar_name(operation), *values, type_id=component, result=scalar))
         code.append(_make("OpStore", place, scalar))
         self.parts.decorate(scalar, operation.decorations)
         return code
@@ -162,15 +162,15 @@ class _ByElements:
 
     def chain(self, code: list[Instruction], variable: int, matrix: int, index: int) -> int:
         id_ = self.parts.module.new_id()
-        kind = self.parts.pool.pointer(self.component(matrix))
-        code.append(_make("OpAccessChain", variable, index, kind=kind, result=id_))
+        type_id = self.parts.globals.pointer(self.component(matrix))
+        code.append(_make("OpAccessChain", variable, index, type_id=type_id, result=id_))
         return id_
 
     def load(self, code: list[Instruction], variable: int, matrix: int, index: int) -> int:
         place, id_ = self.chain(code, variable, matrix, index), self.parts.module.new_id()
-        code.append(_make("OpLoad", place, kind=self.component(matrix), result=id_))
+        code.append(_make("OpLoad", place, type_id=self.component(matrix), result=id_))
         return id_
 
 
-def _make(name: str, *operands: int, kind: int | None = None, result: int | None = None) -> Instruction:
-    return Instruction(OP[name], operands, kind, result)
+def _make(name: str, *operands: int, type_id: int | None = None, result: int | None = None) -> Instruction:
+    return Instruction(OP[name], operands, type_id, result)

@@ -91,9 +91,9 @@ class _Inliner:
         self.parts.forget(ids)
 
 
-def _reaches_matrices(types: Types, kind: int) -> bool:
-    pointee = types.pointee_or_none(kind)
-    return _reaches_matrices(types, pointee) if pointee is not None else types.carries(kind)
+def _reaches_matrices(types: Types, type_id: int) -> bool:
+    pointee = types.pointee_or_none(type_id)
+    return _reaches_matrices(types, pointee) if pointee is not None else types.carries(type_id)
 
 
 class _Caller:

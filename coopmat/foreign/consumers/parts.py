@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...spirv.module import OP, Instruction, Module
-from ...spirv.pool import Pool
+from ...spirv.module_globals import ModuleGlobals
 from ...spirv.sections import Section, split
 from ..spirv.types import Types
 
@@ -21,7 +21,7 @@ class Parts:
     sections: section -> its instructions.
     functions: the instructions of each function.
     definitions: id -> the instruction that defines it.
-    pool: the types, constants and global variables, to which passes add.
+    globals: the types, constants and global variables, to which passes add.
     types: queries about types.
     """
 
@@ -29,7 +29,7 @@ class Parts:
     sections: dict[Section, list[Instruction]]
     functions: list[list[Instruction]]
     definitions: dict[int, Instruction] = field(init=False)
-    pool: Pool = field(init=False)
+    globals: ModuleGlobals = field(init=False)
     types: Types = field(init=False)
 
     def __post_init__(self) -> None:
@@ -40,16 +40,16 @@ class Parts:
         return cls(module, *split(module.instructions))
 
     def read(self) -> None:
-        """Rebuild `definitions`, `pool` and `types` after a change of the sections."""
+        """Rebuild `definitions`, `globals` and `types` after a change of the sections."""
         code = [*self.sections[Section.GLOBAL], *(item for body in self.functions for item in body)]
         code += self.sections[Section.IMPORT]
         self.definitions = {item.result: item for item in code if item.result is not None}
-        self.pool = Pool(self.module, self.sections[Section.GLOBAL], self.definitions)
-        self.types = Types(self.pool)
+        self.globals = ModuleGlobals(self.module, self.sections[Section.GLOBAL], self.definitions)
+        self.types = Types(self.globals)
 
     def write(self) -> None:
-        """Write the pool into its section, and all sections and functions into the module."""
-        self.sections[Section.GLOBAL] = list(self.pool.ordered({}, set()))
+        """Write the globals into their section, and all sections and functions into the module."""
+        self.sections[Section.GLOBAL] = list(self.globals.ordered({}, set()))
         before = [item for section in Section for item in self.sections[section]]
         self.module.instructions = [*before, *(item for body in self.functions for item in body)]
 

@@ -10,9 +10,9 @@ from .canonical import canonicalize as canonicalize
 from .intel import modern as modern
 from .kernels import spellings as spellings
 from .link import link_library as link_library
+from .llvm_ir_requirements import find_requirements as find_requirements
 from .operations import MENTION as MENTION
-from .places import find_place as find_place, span_of_line as span_of_line
-from .requirements import find_requirements as find_requirements
+from .source_lines import find_place as find_place, span_of_line as span_of_line
 from .text import Malformed as Malformed, Module as Module, parse_module as parse_module
 from .write import write
 

@@ -41,7 +41,7 @@ class Address:
 class Addresses:
     """The addresses in one function, found before the function is rewritten.
 
-    places: value -> its address, for pointers into objects with matrices.
+    by_name: value -> its address, for pointers into objects with matrices.
     odd: results of a getelementptr that may be at any offset in an object with matrices; see `check`.
     unknown: pointers that may point to any object in private memory.
     plain: parameters that point to no object with matrices.
@@ -49,7 +49,7 @@ class Addresses:
 
     def __init__(self, function: Function, storage: Storage, plain: Collection[str] = ()) -> None:
         self.storage = storage
-        self.places: dict[str, Address] = {}
+        self.by_name: dict[str, Address] = {}
         # No matrix may be accessed through these pointers.
         self.odd: set[str] = set()
         # For example, parameters, and pointers that were loaded.
@@ -57,28 +57,29 @@ class Addresses:
         for argument in function.head.arguments:
             match = re.search(r"\b(?:byref|sret|byval)\((.*?)\)(?: |$)", argument.attributes)
             if match and storage.carries(match[1]):
-                self.places[argument.value] = Address(argument.value, match[1])
+                self.by_name[argument.value] = Address(argument.value, match[1])
             elif argument.type in _PRIVATE and argument.value not in plain and not match:
                 self.unknown.add(argument.value)
         count = -1
-        while count != len(self.places) + len(self.odd) + len(self.unknown):
-            count = len(self.places) + len(self.odd) + len(self.unknown)
+        while count != len(self.by_name) + len(self.odd) + len(self.unknown):
+            count = len(self.by_name) + len(self.odd) + len(self.unknown)
             for item in function.instructions():
-                if item.result is not None and item.result not in self.places:
+                if item.result is not None and item.result not in self.by_name:
                     self.follow(item.result, item)
 
     def follow(self, result: str, item: Instruction) -> None:
         if item.opcode == "alloca":
             kind = operands(item.text)[0]
             if self.storage.carries(kind):
-                self.places[result] = Address(result, kind)
+                self.by_name[result] = Address(result, kind)
         elif item.opcode == "getelementptr":
             self.element(result, item)
         elif item.opcode in _CHOICES and "ptr" in item.text:
             choices = _chosen(item)
-            kinds = {self.places[name].kind for name in choices if name in self.places and not self.places[name].offset}
-            if any(name in self.places for name in choices):
-                self.places[result] = Address(result, kinds.pop() if len(kinds) == 1 else "")
+            found = [self.by_name[name] for name in choices if name in self.by_name]
+            kinds = {address.kind for address in found if not address.offset}
+            if found:
+                self.by_name[result] = Address(result, kinds.pop() if len(kinds) == 1 else "")
             if any(name in self.odd for name in choices):
                 self.odd.add(result)
             if any(name in self.unknown for name in choices):
@@ -90,16 +91,16 @@ class Addresses:
         kind, address, *indices = operands(item.text)
         base = parse_argument(tokens(address)).value
         if self.storage.carries(kind):
-            self.places[result] = Address(result, self.inner(kind, indices[1:]))
+            self.by_name[result] = Address(result, self.inner(kind, indices[1:]))
             return
-        outer, number = self.places.get(base), _NUMBER.fullmatch(indices[0]) if len(indices) == 1 else None
+        outer, number = self.by_name.get(base), _NUMBER.fullmatch(indices[0]) if len(indices) == 1 else None
         if outer is None or not outer.kind or number is None:
             self.odd.add(result)
             if outer is not None or base in self.unknown:
                 self.unknown.add(result)
             return
         offset = outer.offset + int(number[1]) * self.storage.opaque_layout(kind)[0]
-        self.places[result] = Address(outer.root, outer.kind, offset)
+        self.by_name[result] = Address(outer.root, outer.kind, offset)
 
     def inner(self, kind: str, indices: list[str]) -> str:
         """Return the type of the member that a getelementptr's indices select; empty if the type lacks the member."""
@@ -134,17 +135,17 @@ class Addresses:
 
     def is_plain(self, value: str) -> bool:
         """Return whether a pointer certainly points to no object with matrices."""
-        return value not in self.places and value not in self.unknown
+        return value not in self.by_name and value not in self.unknown
 
     def is_lost(self, item: Instruction) -> bool:
         """Return whether a value may be an offset in bytes into an object that has matrices and other members."""
         if not self.storage.mixed or item.opcode != "getelementptr" or item.result not in self.unknown:
             return False
-        return item.result not in self.places and bool(_BYTES.fullmatch(operands(item.text)[0]))
+        return item.result not in self.by_name and bool(_BYTES.fullmatch(operands(item.text)[0]))
 
     def kind_at(self, value: str) -> str:
         """Return the type of the object or member at an address; empty if unknown."""
-        address = self.places.get(value)
+        address = self.by_name.get(value)
         path = self.path(address) if address is not None and address.kind else None
         return path[0] if path is not None else ""
 

@@ -15,7 +15,7 @@ from . import (
     builtin_functions,
     extensions,
     kernels,
-    native,
+    matrix_selects,
     odd_integers,
     subgroups,
     vectors,
@@ -41,7 +41,7 @@ def link_library(module: Module, options: LowerOptions, library: Library) -> Low
     wide_integers.lower(module)
     trees = vectors.lower(module, options)
     users = kernels.users_of_matrices(module)
-    native.prepare(module, options.matrices)
+    matrix_selects.prepare(module, options.matrices)
     if options.matrices == "native":
         wide_matrices.widen(module)
     else:
@@ -49,8 +49,8 @@ def link_library(module: Module, options: LowerOptions, library: Library) -> Low
     bfloat16.expand(module)
     units = [_builtin_functions(functions, library)] if functions else []
     if trees:
-        check_count(len(trees.instances))
-        units.append(library(instantiate(trees.target, trees.instances.values())))
+        check_count(len(trees.library_functions))
+        units.append(library(instantiate(trees.target, trees.library_functions.values())))
     text = _with_library(module, units, options)
     # Other optimisations are unsafe on cooperative matrices, or create arithmetic on bfloat again.
     on_values = "sroa" if options.matrices == "native" else "unroll"

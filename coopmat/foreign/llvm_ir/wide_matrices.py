@@ -1,6 +1,6 @@
 """Operations on bfloat matrices that devices lack, replaced by operations on float matrices.
 
-`coopmat.ir.lower.native` does the same for OpenCL C. Rounding the float result again gives the correct result.
+`coopmat.ir.lower.native_matrices` does the same for OpenCL C. Rounding the float result again gives the correct result.
 """
 
 from __future__ import annotations

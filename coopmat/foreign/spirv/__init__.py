@@ -2,11 +2,11 @@
 
     prepared = prepare(binary, "lanes", sub_group_size=16)     # a module without matrices, its calls not yet linked
     library = Library(compile_text)                            # OpenCL C to typed.Unit; may serve many modules
-    for target, instances in prepared.instances.items():
-        library.need(target, instances.values())               # compiles only functions that are missing
+    for target, functions in prepared.library_functions.items():
+        library.need(target, functions.values())               # compiles only functions that are missing
     spirv = link(prepared, library)
 
-To lower many modules, prepare all of them, and pass the union of their instances to the library. This takes one
+To lower many modules, prepare all of them, and pass the union of their library functions to the library. This takes one
 compilation for each target. Then link each module. `prepare` and `link` take a few milliseconds each.
 """
 
@@ -23,7 +23,7 @@ from ...spirv.refusal import Refused as Refused
 from .library import Library as Library
 from .link import link as link
 from .module_lowering import ModuleLowering, Prepared as Prepared, check_memory_model, kernels_of as kernels_of
-from .requirements import find_requirements as find_requirements
+from .spirv_requirements import find_requirements as find_requirements
 
 
 def read(binary: bytes) -> Module:
@@ -55,8 +55,8 @@ def prepare(
 
 def complete(prepared: Prepared, library: Library) -> bytes:
     """Compile the library functions that the module needs and the library lacks, and return the linked module."""
-    for target, instances in prepared.instances.items():
-        library.need(target, instances.values())
+    for target, functions in prepared.library_functions.items():
+        library.need(target, functions.values())
     return link(prepared, library)
 
 

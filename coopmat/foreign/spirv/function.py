@@ -12,15 +12,15 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ...matrices.lowering import Fill, Instance, Target
+from ...matrices.lowering import Fill, LibraryFunction, Target
 from ...matrices.variants import ComponentType
 from ...spirv.module import ENUM, OP, Instruction, id_positions, numbers
-from ...spirv.pool import FUNCTION, Pool
+from ...spirv.module_globals import FUNCTION, ModuleGlobals
 from ...spirv.refusal import Refused, unsupported
-from .types import Types, holding
+from .types import Types, matrix_route
 
 if TYPE_CHECKING:
-    from .small_floats import Replaced
+    from .floats_as_integers import Replaced
 
 _LABEL, _VARIABLE, _PHI, _LOAD, _STORE = numbers("Op*", "Label Variable Phi Load Store")
 _COPY, _CHAIN, _POINTER_CHAIN = OP["OpCopyMemory"], OP["OpInBoundsAccessChain"], OP["OpInBoundsPtrAccessChain"]
@@ -47,7 +47,7 @@ class LibraryCall:
     """
 
     target: Target
-    instance: Instance
+    function: LibraryFunction
     arguments: list[tuple[int, int]]
     result: int
     operand: tuple[str, int] | None = None
@@ -60,11 +60,11 @@ class ModuleState(Protocol):
     """The lowering of a module as its functions see it; `module_lowering.ModuleLowering` implements it."""
 
     types: Types
-    pool: Pool
+    globals: ModuleGlobals
     definitions: dict[int, Instruction]
     small_floats: Replaced
     changes: Mapping[int, Change]
-    instances: dict[Target, dict[str, Instance]]
+    library_functions: dict[Target, dict[str, LibraryFunction]]
     functions_of_maps: list[Code]
     of_work_groups: set[Target]
     # constants, transposed, debug_sets: the ids of matrix constants, of results decorated as transposed, and of debug
@@ -94,7 +94,7 @@ class FunctionLowering:
 
     def __init__(self, module: ModuleState, code: Sequence[Instruction], target: Target) -> None:
         self.module, self.target = module, target
-        self.types, self.pool = module.types, module.pool
+        self.types, self.globals = module.types, module.globals
         self.definitions = module.definitions
         self.route = target.route
         self.code = code
@@ -106,7 +106,7 @@ class FunctionLowering:
         # keeps the original instruction
         self.made_types: dict[int, int] = {}
         # Pointers to matrices that were cast to another pointee; they may only be cast back.
-        self.views: set[int] = set()
+        self.cast_addresses: set[int] = set()
         # The results of library calls.
         self.results: set[int] = set()
         self.variables: list[Instruction] = []
@@ -159,13 +159,13 @@ class FunctionLowering:
         control = function.operands[0]
         out: Code = []
         if any(map(carries, kind.operands)):
-            parameters = [self.pool.pointer(p) if carries(p) else p for p in parameters]
+            parameters = [self.globals.pointer(p) if carries(p) else p for p in parameters]
             if carries(result):
                 self.returns = self.module.new_id()
-                parameters.insert(0, self.pool.pointer(result))
+                parameters.insert(0, self.globals.pointer(result))
                 out.append(self._instruction("OpFunctionParameter", parameters[0], self.returns))
-                result = self.pool.intern("OpTypeVoid")
-            kind_id = self.pool.intern("OpTypeFunction", result, *parameters)
+                result = self.globals.intern("OpTypeVoid")
+            kind_id = self.globals.intern("OpTypeFunction", result, *parameters)
         else:
             kind_id = function.operands[1]
         if self.module.uses_matrices(function.result or 0):
@@ -175,7 +175,8 @@ class FunctionLowering:
         for item in self.code[1:end]:
             if carries(item.result_type):
                 self.module.rewritten.add(item.result or 0)
-                item = self._instruction("OpFunctionParameter", self.pool.pointer(item.result_type or 0), item.result)
+                pointer = self.globals.pointer(item.result_type or 0)
+                item = self._instruction("OpFunctionParameter", pointer, item.result)
             self.out.append(item)
         self.top = self.out
         return end
@@ -204,26 +205,26 @@ class FunctionLowering:
 
     # --- building blocks
 
-    def _instruction(self, name: str, kind: int, result: int | None, *operands: int) -> Instruction:
-        item = Instruction(OP[name], operands, kind, result if result is not None else self.module.new_id())
+    def _instruction(self, name: str, type_id: int, result: int | None, *operands: int) -> Instruction:
+        item = Instruction(OP[name], operands, type_id, result if result is not None else self.module.new_id())
         if result is None:
             self.definitions[item.result or 0] = item
         else:
             # `definitions` keeps the old definition, for queries about the original module.
-            self.made_types[result] = kind
+            self.made_types[result] = type_id
         return item
 
-    def emit(self, name: str, kind: int, *operands: int, result: int | None = None) -> int:
+    def emit(self, name: str, type_id: int, *operands: int, result: int | None = None) -> int:
         """Emit an instruction with a result, and return the result's id, by default a new one."""
-        item = self._instruction(name, kind, result, *operands)
+        item = self._instruction(name, type_id, result, *operands)
         self.out.append(item)
         return item.result or 0
 
-    def variable(self, kind: int, result: int | None = None) -> int:
+    def variable(self, type_id: int, result: int | None = None) -> int:
         """Create a variable for values of this type, by default with a new id, and return its id."""
         if result is not None:
             self.module.rewritten.add(result)
-        item = self._instruction("OpVariable", self.pool.pointer(kind), result, FUNCTION)
+        item = self._instruction("OpVariable", self.globals.pointer(type_id), result, FUNCTION)
         self.variables.append(item)
         return item.result or 0
 
@@ -232,29 +233,29 @@ class FunctionLowering:
 
     def call(
         self,
-        instance: Instance,
+        function: LibraryFunction,
         *arguments: int,
         result: int | None = None,
         operand: tuple[str, int] | None = None,
     ) -> int:
         """Emit a call of a library function, and return the id of its result."""
-        target = self._target(instance)
+        target = self._target(function)
         library_call = LibraryCall(
             target,
-            instance,
+            function,
             [(argument, self._type(argument)) for argument in arguments],
             result if result is not None else self.module.new_id(),
             operand,
         )
         self.results.add(library_call.result)
         self.module.touched = True
-        self.module.instances.setdefault(target, {})[instance.function_name] = instance
+        self.module.library_functions.setdefault(target, {})[function.function_name] = function
         self.out.append(library_call)
         return library_call.result
 
-    def _target(self, instance: Instance) -> Target:
+    def _target(self, function: LibraryFunction) -> Target:
         """Return the target of a library function: for matrices of a work-group, one that states the group's size."""
-        if not instance.of_work_group:
+        if not function.of_work_group:
             return self.target
         if self.target not in self.module.of_work_groups:
             message = "a matrix of scope workgroup is used in a function that no kernel with reqd_work_group_size calls"
@@ -282,41 +283,42 @@ class FunctionLowering:
 
     def constant(self, item: Instruction, at: int) -> None:
         """Emit stores of a constant, which may contain matrices, to the address `at`."""
-        kind = item.result_type or 0
+        type_id = item.result_type or 0
         name = item.name.replace("OpSpec", "Op")
-        if not self.types.carries(kind):
+        if not self.types.carries(type_id):
             self.out.append(Instruction(_STORE, (at, item.result or 0)))
         elif name == "OpUndef":
             return
         elif name not in ("OpConstantNull", "OpConstantComposite"):
             raise unsupported(item, "such a constant of a type with matrices is not supported yet")
-        elif kind in self.types.matrices:
-            element = self.types.elements(kind)
-            null = self.pool.intern("OpConstantNull", result_type=element) if name == "OpConstantNull" else 0
-            self.call(Fill(self.types.matrices[kind]), at, null or item.operands[0])
+        elif type_id in self.types.matrices:
+            element = self.types.elements(type_id)
+            null = self.globals.intern("OpConstantNull", result_type=element) if name == "OpConstantNull" else 0
+            self.call(Fill(self.types.matrices[type_id]), at, null or item.operands[0])
         else:
-            for n, member in enumerate(self.types.members(kind)):
+            for n, member in enumerate(self.types.members(type_id)):
                 if name == "OpConstantNull":
-                    part = self.definitions[self.pool.intern("OpConstantNull", result_type=member)]
+                    part = self.definitions[self.globals.intern("OpConstantNull", result_type=member)]
                 else:
                     part = self.definitions[item.operands[n]]
-                self.constant(part, self.member(at, kind, [n])[0])
+                self.constant(part, self.member(at, type_id, [n])[0])
 
-    def member(self, pointer: int, kind: int, path: Sequence[int], result: int | None = None) -> tuple[int, int]:
+    def member(self, pointer: int, type_id: int, path: Sequence[int], result: int | None = None) -> tuple[int, int]:
         """Return the address and the type of a part of an object in private memory, which literal indices select."""
-        indices = []
+        indices: list[int] = []
         for n, index in enumerate(path):
-            if kind in self.types.matrices:
+            if type_id in self.types.matrices:
                 if n + 1 != len(path):
-                    raise Refused("spirv-invalid", f"a component of type %{kind} has no members")
-                width = self.width(kind)
-                indices += [self.pool.number(index)] if width == 1 else [*map(self.pool.number, divmod(index, width))]
+                    raise Refused("spirv-invalid", f"a component of type %{type_id} has no members")
+                width = self.width(type_id)
+                indices += map(self.globals.number, divmod(index, width) if width > 1 else (index,))
             else:
-                indices.append(self.pool.number(index))
-            kind = self.types.member(kind, index)
+                indices.append(self.globals.number(index))
+            type_id = self.types.member(type_id, index)
         if not indices:
-            return pointer, kind
-        return self.emit("OpInBoundsAccessChain", self.pool.pointer(kind), pointer, *indices, result=result), kind
+            return pointer, type_id
+        address = self.emit("OpInBoundsAccessChain", self.globals.pointer(type_id), pointer, *indices, result=result)
+        return address, type_id
 
     # --- instructions
 
@@ -324,7 +326,7 @@ class FunctionLowering:
         change = self.module.changes.get(item.opcode)
         if change is not None and change(self, item):
             return
-        if self.views and self.names(item, self.views):
+        if self.cast_addresses and self.names(item, self.cast_addresses):
             self._passes_on(item)
         if item.result in self.places or self.names_matrices(item):
             raise unsupported(item, "of a value with matrices is not supported")
@@ -335,8 +337,8 @@ class FunctionLowering:
     def _passes_on(self, item: Instruction) -> None:
         """Raise Refused if an instruction does anything with a cast matrix address except to pass it on."""
         if item.opcode in _CHOICES:
-            self.views.add(item.result or 0)
-        elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.views):
+            self.cast_addresses.add(item.result or 0)
+        elif item.opcode not in _PASSES and not (item.opcode == _STORE and item.operands[0] not in self.cast_addresses):
             raise unsupported(item, "accessing the memory of a matrix as another type is not supported")
 
     def names_matrices(self, item: Instruction) -> bool:
@@ -351,10 +353,10 @@ class FunctionLowering:
     def carries(self, value: int) -> bool:
         return self.types.carries(self.types.of(value))
 
-    def width(self, kind: int) -> int:
+    def width(self, type_id: int) -> int:
         """Return the number of components of the vectors that hold a matrix type's rows; 1 if there are no vectors."""
-        matrix = self.types.matrices[kind]
-        return holding(self.route, matrix).width(matrix)
+        matrix = self.types.matrices[type_id]
+        return matrix_route(self.route, matrix).width(matrix)
 
 
 Change = Callable[[FunctionLowering, Instruction], bool]

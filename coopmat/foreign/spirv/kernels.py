@@ -190,8 +190,8 @@ def _said_types(sections: Mapping[Section, list[Instruction]]) -> dict[str, list
     return result
 
 
-def _parameter(types: Types, name: str, kind: int, source_spelling: str | None, by_value: bool) -> KernelParameter:
-    item = types.definitions[kind]
+def _parameter(types: Types, name: str, type_id: int, source_spelling: str | None, by_value: bool) -> KernelParameter:
+    item = types.definitions[type_id]
     if item.opcode == _POINTER and not by_value:
         spelling = source_spelling or f"{_spelling(types, item.operands[1])}*"
         space = SPACES.get(item.operands[0], "global")
@@ -203,13 +203,13 @@ def _parameter(types: Types, name: str, kind: int, source_spelling: str | None, 
         return KernelParameter(name, source_spelling or image, "global", None, False, 8, access)
     if item.name == "OpTypeSampler":
         return KernelParameter(name, "sampler_t", "private", None, False, 8)
-    spelling = source_spelling or ("struct" if by_value else _spelling(types, kind))
-    size = 0 if by_value else _size(types, kind)
+    spelling = source_spelling or ("struct" if by_value else _spelling(types, type_id))
+    size = 0 if by_value else _size(types, type_id)
     return KernelParameter(name, spelling, "private", _scalar(spelling), False, size)
 
 
-def _spelling(types: Types, kind: int) -> str:
-    item = types.definitions[kind]
+def _spelling(types: Types, type_id: int) -> str:
+    item = types.definitions[type_id]
     if item.opcode == _VECTOR:
         return f"{_spelling(types, item.operands[0])}{item.operands[1]}"
     if item.opcode == _BOOL:
@@ -217,9 +217,9 @@ def _spelling(types: Types, kind: int) -> str:
     return _OPENCL_C.get((item.opcode, item.operands[0] if item.operands else 0), "void")
 
 
-def _size(types: Types, kind: int) -> int:
-    item = types.definitions[kind]
-    return types.bits(kind) // 8 if item.opcode in (_INT, _FLOAT, _VECTOR) else 0
+def _size(types: Types, type_id: int) -> int:
+    item = types.definitions[type_id]
+    return types.bits(type_id) // 8 if item.opcode in (_INT, _FLOAT, _VECTOR) else 0
 
 
 def _scalar(spelling: str) -> str | None:

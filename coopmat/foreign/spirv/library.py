@@ -12,7 +12,7 @@ from ...diagnostics import InternalError
 from ...faults import avoid_device_faults
 from ...frontend import typed
 from ...ir import LowerOptions
-from ...matrices.lowering import Instance, OperandFunction, Target, instantiate
+from ...matrices.lowering import LibraryFunction, OperandFunction, Target, instantiate
 from ...spirv.emit import EmitOptions, emit
 from ...spirv.legalize import legalize
 from ...spirv.llvm_text import imported
@@ -29,7 +29,7 @@ _HEAD = re.compile(r"^define internal (?=[^\n]*?@\"?([\w.]+)\"?\()", re.MULTILIN
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryFunction:
+class CompiledFunction:
     """A compiled function.
 
     part: the module that contains the function.
@@ -66,7 +66,7 @@ class Part:
                 self.annotations.setdefault(item.operands[0], []).append(item)
         self.functions = {code[0].result or 0: self._function(code) for code in functions}
 
-    def _function(self, code: list[Instruction]) -> LibraryFunction:
+    def _function(self, code: list[Instruction]) -> CompiledFunction:
         words, ids = array("I"), array("I")
         named: dict[int, None] = {}
         for item in code:
@@ -81,7 +81,7 @@ class Part:
         outside = tuple(id_ for id_ in named if id_ not in defined)
         kind = self.definitions[code[0].operands[1]]
         opcodes = frozenset(item.opcode for item in code)
-        return LibraryFunction(
+        return CompiledFunction(
             self, code[0].result or 0, words, ids, tuple(defined), outside, kind.operands[1:], kind.operands[0], opcodes
         )
 
@@ -91,31 +91,31 @@ class Library:
 
     def __init__(self, compile_text: CompileText, keep: Keep = lambda key, build: build()) -> None:
         self._compile_text, self._keep = compile_text, keep
-        self._functions: dict[tuple[Target, str], LibraryFunction] = {}
+        self._functions: dict[tuple[Target, str], CompiledFunction] = {}
         self._lock = threading.Lock()
 
-    def need(self, target: Target, instances: Iterable[Instance]) -> None:
-        """Compile those of the instances that are missing, all in one module."""
+    def need(self, target: Target, library_functions: Iterable[LibraryFunction]) -> None:
+        """Compile those of the functions that are missing, all in one module."""
         with self._lock:
-            missing = [i for i in instances if (target, i.function_name) not in self._functions]
+            missing = [i for i in library_functions if (target, i.function_name) not in self._functions]
             if not missing:
                 return
             part = Part(self._compile(target, missing))
-            for instance in missing:
-                name = instance.function_name
+            for function in missing:
+                name = function.function_name
                 if name not in part.exports:
                     raise InternalError(f"the matrix library does not define '{name}'")
                 self._functions[target, name] = part.functions[part.exports[name]]
 
-    def function(self, target: Target, name: str) -> LibraryFunction:
+    def function(self, target: Target, name: str) -> CompiledFunction:
         """Return a compiled function. Raises KeyError if `need` was not called for it."""
         return self._functions[target, name]
 
-    def _compile(self, target: Target, instances: list[Instance]) -> bytes:
-        source = instantiate(target, instances)
+    def _compile(self, target: Target, library_functions: list[LibraryFunction]) -> bytes:
+        source = instantiate(target, library_functions)
         options = LowerOptions(target.route.name, SPIRV_VERSION)
-        names = sorted(instance.function_name for instance in instances)
-        needed = (callee for instance in instances for callee in instance.needs(target))
+        names = sorted(function.function_name for function in library_functions)
+        needed = (callee for function in library_functions for callee in function.needs(target))
         # Function operands are defined by the program; they are imported here and linked later.
         operands = [callee.function_name for callee in needed if isinstance(callee, OperandFunction)]
 

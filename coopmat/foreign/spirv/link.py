@@ -20,10 +20,10 @@ from ...spirv.module import (
     instruction,
     numbers,
 )
-from ...spirv.pool import Pool
+from ...spirv.module_globals import ModuleGlobals
 from ...spirv.sections import Section, entry_point
 from .function import LibraryCall
-from .library import VERSION_WORD, Library, LibraryFunction, Part
+from .library import VERSION_WORD, CompiledFunction, Library, Part
 from .module_lowering import Prepared
 
 _DECORATE, _CAPABILITY, _EXTENSION, _IMPORT = numbers("Op*", "Decorate Capability Extension ExtInstImport")
@@ -34,7 +34,7 @@ _LINKAGE = ENUM["Capability.Linkage"]
 
 
 def link(prepared: Prepared, library: Library) -> bytes:
-    """Return the complete module. `library` must contain `prepared.instances`."""
+    """Return the complete module. `library` must contain `prepared.library_functions`."""
     if prepared.unchanged:
         return prepared.module.to_bytes()
     return _Linker(prepared, library).run()
@@ -43,11 +43,11 @@ def link(prepared: Prepared, library: Library) -> bytes:
 class _Linker:
     def __init__(self, prepared: Prepared, library: Library) -> None:
         self.prepared, self.library = prepared, library
-        self.module, self.pool, self.sections = prepared.module, prepared.pool, prepared.sections
+        self.module, self.globals, self.sections = prepared.module, prepared.globals, prepared.sections
         # part of the library -> id in the part -> id in the module
         self.ids: dict[Part, dict[int, int]] = {}
         self.variables: list[int] = []
-        self.linked: dict[tuple[Part, int], LibraryFunction] = {}
+        self.linked: dict[tuple[Part, int], CompiledFunction] = {}
         self.scratch: dict[Target, tuple[int, int]] = {}
 
     def run(self) -> bytes:
@@ -75,7 +75,7 @@ class _Linker:
         return out
 
     def _call(self, call: LibraryCall, out: list[Instruction]) -> None:
-        function = self.library.function(call.target, call.instance.function_name)
+        function = self.library.function(call.target, call.function.function_name)
         part = function.part
         if call.operand is not None:
             name, id_ = call.operand
@@ -84,11 +84,11 @@ class _Linker:
                 self.ids.setdefault(part, {})[part.exports[name]] = id_
         operands = []
         arguments = list(call.arguments)
-        if call.instance.scratch_bytes(call.target):
+        if call.function.scratch_bytes(call.target):
             arguments.append(self._scratch(call.target))
-        for (argument, kind), parameter in zip(arguments, function.parameter_types, strict=True):
+        for (argument, type_id), parameter in zip(arguments, function.parameter_types, strict=True):
             parameter = self._global(part, parameter)
-            if kind and parameter != kind:
+            if type_id and parameter != type_id:
                 cast = self.module.new_id()
                 out.append(Instruction(OP["OpBitcast"], (argument,), parameter, cast))
                 argument = cast
@@ -101,13 +101,13 @@ class _Linker:
         """Return the local variable through which the kernels of a target exchange values, and its type."""
         variable = self.scratch.get(target)
         if variable is None:
-            size = max(i.scratch_bytes(target) for i in self.prepared.instances[target].values())
-            words = self.pool.intern("OpTypeArray", self.pool.integer(64), self.pool.number(-(-size // 8)))
-            kind = self.pool.pointer(words, _WORKGROUP)
-            id_ = self.pool.add(Instruction(OP["OpVariable"], (_WORKGROUP,), kind, self.module.new_id()))
+            size = max(i.scratch_bytes(target) for i in self.prepared.library_functions[target].values())
+            words = self.globals.intern("OpTypeArray", self.globals.integer(64), self.globals.number(-(-size // 8)))
+            type_id = self.globals.pointer(words, _WORKGROUP)
+            id_ = self.globals.add(Instruction(OP["OpVariable"], (_WORKGROUP,), type_id, self.module.new_id()))
             self.variables.append(id_)
             self.sections[Section.ANNOTATION].append(instruction("OpDecorate", id_, _ALIGNMENT, 16))
-            variable = self.scratch[target] = id_, kind
+            variable = self.scratch[target] = id_, type_id
         return variable
 
     def _function(self, part: Part, id_: int) -> int:
@@ -119,7 +119,7 @@ class _Linker:
 
     # --- definitions that functions need
 
-    def _copied(self, function: LibraryFunction) -> array[int]:
+    def _copied(self, function: CompiledFunction) -> array[int]:
         part = function.part
         table = {}
         for id_ in function.outside:
@@ -156,24 +156,24 @@ class _Linker:
         for at in id_positions(item, part.definitions):
             operands[at] = self._global(part, operands[at])
         annotations = part.annotations.get(item.result or 0, [])
-        equal = self.pool.find(item.opcode, tuple(operands), kind) if not annotations else None
+        equal = self.globals.find(item.opcode, tuple(operands), kind) if not annotations else None
         if equal is None and item.opcode == OP["OpVariable"]:
             equal = self._same_built_in(kind, annotations)
         if equal is not None:
             return equal
-        result = self.pool.add(Instruction(item.opcode, tuple(operands), kind, self.module.new_id()))
+        result = self.globals.add(Instruction(item.opcode, tuple(operands), kind, self.module.new_id()))
         self.sections[Section.ANNOTATION] += [Instruction(i.opcode, (result, *i.operands[1:])) for i in annotations]
         if item.opcode == OP["OpVariable"]:
             self.variables.append(result)
         return result
 
-    def _same_built_in(self, kind: int | None, annotations: list[Instruction]) -> int | None:
+    def _same_built_in(self, type_id: int | None, annotations: list[Instruction]) -> int | None:
         """Return the module's variable with the same BuiltIn decoration and type; None if there is none."""
         decorations = [i.operands[1:] for i in annotations if i.opcode == _DECORATE and i.operands[1] == _BUILT_IN]
         for item in self.sections[Section.ANNOTATION] if decorations else ():
             if item.opcode == _DECORATE and item.operands[1:] == decorations[0]:
-                variable = self.pool.definitions[item.operands[0]]
-                if variable.result_type == kind:
+                variable = self.globals.definitions[item.operands[0]]
+                if variable.result_type == type_id:
                     return variable.result
         return None
 
@@ -192,12 +192,12 @@ class _Linker:
         """Return the new variables that the interfaces of entry points must list."""
         if self.module.version >= _INTERFACE_OF_ALL:
             return self.variables
-        return [v for v in self.variables if self.pool.definitions[v].operands[0] == _INPUT]
+        return [v for v in self.variables if self.globals.definitions[v].operands[0] == _INPUT]
 
     def _capabilities(self) -> None:
         have = {item.operands[0] for item in self.sections[Section.CAPABILITY]}
         names = {decode_string(item.operands)[0] for item in self.sections[Section.EXTENSION]}
-        needed = needed_capabilities(self.pool, self.linked.values())
+        needed = needed_capabilities(self.globals, self.linked.values())
         for part in self.ids:
             numbers = {item.operands[0] for item in part.sections[Section.CAPABILITY]} - {_LINKAGE}
             for number in sorted(numbers - have):
@@ -216,7 +216,7 @@ class _Linker:
     def _encoded(self, functions: list[list[Instruction]], library: array[int]) -> bytes:
         module, prepared = self.module, self.prepared
         sections = {**self.sections}
-        sections[Section.GLOBAL] = list(self.pool.ordered(prepared.replaced, prepared.dropped))
+        sections[Section.GLOBAL] = list(self.globals.ordered(prepared.replaced, prepared.dropped))
         write_out_zeros(sections[Section.GLOBAL])
         words = array("I", [MAGIC, module.version, module.generator, 0, module.schema])
         for code in (*sections.values(), *functions):
@@ -234,9 +234,9 @@ CONDITIONAL = frozenset({*capabilities.CONDITIONAL, _GROUPS})
 _GROUP_INSTRUCTIONS = frozenset(range(OP["OpGroupAll"], OP["OpGroupSMax"] + 1))
 
 
-def needed_capabilities(pool: Pool, functions: Iterable[LibraryFunction]) -> set[int]:
+def needed_capabilities(globals_: ModuleGlobals, functions: Iterable[CompiledFunction]) -> set[int]:
     """Return the capabilities in CONDITIONAL that a module with these types and library functions requires."""
-    needed = capabilities.of_types(pool.items)
+    needed = capabilities.of_types(globals_.items)
     if any(not function.opcodes.isdisjoint(_GROUP_INSTRUCTIONS) for function in functions):
         needed.add(_GROUPS)
     return needed

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ...ir import KernelInfo
-from ...matrices.lowering import Instance, LoweredRoute, Target
+from ...matrices.lowering import LibraryFunction, LoweredRoute, Target
 from ...matrices.routes import MAX_WORK_ITEMS
 from ...matrices.variants import ComponentType
 from ...spirv import joint_matrix, matrix_calls
 from ...spirv.module import ENUM, OP, Instruction, Module, decode_string, id_positions, numbers
-from ...spirv.pool import Pool
+from ...spirv.module_globals import ModuleGlobals
 from ...spirv.refusal import Refused, unsupported
 from ...spirv.sections import Section, entry_point, split
-from . import operations, small_floats, subgroups, values
+from . import floats_as_integers, operations, subgroups, values
 from .function import Change, Code, FunctionLowering, LibraryCall
 from .kernels import SUBGROUP_SIZE, Kernel, describe, read_kernels, users_of_matrices, with_callers
 from .tiles import enlarge_tiles, read_tiles
@@ -33,7 +33,7 @@ _MATRIX_CAPABILITIES = frozenset(
         ENUM["Capability.CooperativeMatrixKHR"],
         *matrix_calls.CAPABILITIES,
         *joint_matrix.CAPABILITIES,
-        *small_floats.CAPABILITIES,
+        *floats_as_integers.CAPABILITIES,
     }
 )
 _MATRIX_EXTENSIONS = frozenset(
@@ -41,7 +41,7 @@ _MATRIX_EXTENSIONS = frozenset(
         "SPV_KHR_cooperative_matrix",
         matrix_calls.MAINTENANCE,
         joint_matrix.EXTENSION,
-        *small_floats.EXTENSIONS,
+        *floats_as_integers.EXTENSIONS,
     }
 )
 _DEBUG_SETS = ("OpenCL.DebugInfo.", "NonSemantic.")
@@ -52,15 +52,15 @@ _CHANGES: Mapping[int, Change] = {**values.CHANGES, **operations.CHANGES}
 
 @dataclass(slots=True)
 class Prepared:
-    """A lowered module that `link` completes; `instances` maps a target to the called library functions by name."""
+    """A lowered module that `link` completes; `library_functions` has the called functions of each target by name."""
 
     module: Module
     sections: dict[Section, list[Instruction]]
-    pool: Pool
+    globals: ModuleGlobals
     replaced: dict[int, Instruction]
     dropped: set[int]
     functions: list[Code]
-    instances: dict[Target, dict[str, Instance]]
+    library_functions: dict[Target, dict[str, LibraryFunction]]
     kernels: tuple[KernelInfo, ...]
     # Whether nothing was lowered: the module is returned as it was.
     unchanged: bool = False
@@ -87,17 +87,17 @@ class ModuleLowering:
         self.module, self._bound = module, module.bound
         self.route, self.size_option, self._spellings = route, sub_group_size, spellings
         self.sections, functions = split(module.instructions)
-        self.small_floats = small_floats.Replaced()
+        self.small_floats = floats_as_integers.Replaced()
         if without_small_floats or any(item.opcode == MATRIX for item in self.sections[Section.GLOBAL]):
-            self.small_floats = small_floats.replace(module, self.sections, functions)
+            self.small_floats = floats_as_integers.replace(module, self.sections, functions)
         code = [*self.sections[Section.GLOBAL], *(item for body in functions for item in body)]
         self.definitions = {i.result: i for i in (*self.sections[Section.IMPORT], *code) if i.result is not None}
-        self.pool = Pool(module, self.sections[Section.GLOBAL], self.definitions)
-        self.types = Types(self.pool)
+        self.globals = ModuleGlobals(module, self.sections[Section.GLOBAL], self.definitions)
+        self.types = Types(self.globals)
         self.types.read_matrices(self.small_floats.matrices)
         self.functions = {code[0].result or 0: code for code in functions}
         self.has_matrices = bool(self.types.matrices)
-        self.instances: dict[Target, dict[str, Instance]] = {}
+        self.library_functions: dict[Target, dict[str, LibraryFunction]] = {}
         self._of_subgroups, self._of_work_groups = map(self._users_of, (False, True))
         self._users = self._of_subgroups | self._of_work_groups
         has_subgroups = any(not matrix.of_work_group for matrix in self.types.matrices.values())
@@ -124,12 +124,12 @@ class ModuleLowering:
         # The targets of kernels that use matrices of a work-group, and that state the group's size.
         self.of_work_groups: set[Target] = set()
         self.kernels = self._kernels()
-        enlarge_tiles(self.kernels, self.functions, self.sections, self.pool)
+        enlarge_tiles(self.kernels, self.functions, self.sections, self.globals)
         self._entry_points = {kernel.function for kernel in self.kernels}
 
     def _users_of(self, of_work_group: bool) -> set[int]:
         """Return the functions that use matrices of work-group scope, or else of subgroup scope."""
-        kinds = {kind for kind, matrix in self.types.matrices.items() if matrix.of_work_group == of_work_group}
+        kinds = {type_id for type_id, matrix in self.types.matrices.items() if matrix.of_work_group == of_work_group}
         return users_of_matrices(self.functions, self.types, kinds)
 
     def new_id(self) -> int:
@@ -148,7 +148,7 @@ class ModuleLowering:
         callers = _callers_of_the_library(lowered)
         for kernel in self.kernels:
             kernel.uses_library = kernel.function in callers
-        read_tiles(self.kernels, self.functions, self.sections, self.pool)
+        read_tiles(self.kernels, self.functions, self.sections, self.globals)
         kernels = describe(self.kernels, self.functions, self.sections, self.types, self._spellings)
         sizes = [target.sub_group_size for function, target in self._versions if function in self._of_subgroups]
         size = min(sizes, default=self.route.tuning.sub_group_size)
@@ -159,11 +159,11 @@ class ModuleLowering:
         return Prepared(
             self.module,
             self.sections,
-            self.pool,
+            self.globals,
             replaced,
             self.hidden,
             lowered,
-            self.instances,
+            self.library_functions,
             kernels,
             not self.touched,
             notes,
@@ -311,7 +311,7 @@ class ModuleLowering:
     # --- global definitions ----------------------------------------------------------------------
 
     def _matrix_constants(self) -> set[int]:
-        items = self.pool.items
+        items = self.globals.items
         return {i.result or 0 for i in items if i.result_type is not None and self.types.carries(i.result_type)}
 
     def _debug_sets(self) -> set[int | None]:
@@ -429,12 +429,12 @@ def kernels_of(module: Module, spellings: Mapping[str, list[str]] = MappingProxy
     `spellings` maps a kernel's name to the OpenCL C types of its parameters.
     """
     sections, code = split(module.instructions)
-    pool = Pool(module, sections[Section.GLOBAL], module.definitions())
-    types = Types(pool)
+    globals_ = ModuleGlobals(module, sections[Section.GLOBAL], module.definitions())
+    types = Types(globals_)
     functions = {items[0].result or 0: items for items in code}
-    users = users_of_matrices(functions, types, {i.result or 0 for i in types.pool.items if i.opcode == MATRIX})
+    users = users_of_matrices(functions, types, {i.result or 0 for i in types.globals.items if i.opcode == MATRIX})
     kernels = read_kernels(sections, types.constants, users)
-    read_tiles(kernels, functions, sections, pool)
+    read_tiles(kernels, functions, sections, globals_)
     return describe(kernels, functions, sections, types, spellings)
 
 

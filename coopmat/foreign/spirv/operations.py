@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...matrices import lowering as library
-from ...matrices.instances import CAST, Conversion
+from ...matrices.library_functions import CAST, Conversion
 from ...matrices.maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
 from ...matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands
 from ...spirv import joint_matrix
 from ...spirv.module import ENUM, OP, Instruction
 from ...spirv.refusal import Refused, label, unsupported
-from . import maps, small_floats, values
+from . import floats_as_integers, maps, values
 from .function import Change, FunctionLowering
 from .kernels import SPACES
 
@@ -24,10 +24,10 @@ _OPERAND_BITS = 31
 _OPERATORS = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 
 
-def _matrix(f: FunctionLowering, kind: int | None) -> MatrixType:
-    matrix = f.types.matrices.get(kind or 0)
+def _matrix(f: FunctionLowering, type_id: int | None) -> MatrixType:
+    matrix = f.types.matrices.get(type_id or 0)
     if matrix is None:
-        raise Refused("spirv-invalid", f"type %{kind} is not a cooperative matrix, and one is needed")
+        raise Refused("spirv-invalid", f"type %{type_id} is not a cooperative matrix, and one is needed")
     return matrix
 
 
@@ -65,7 +65,7 @@ def _place(
     if space not in SPACES:
         raise unsupported(item, f"memory of storage class {space} is not supported")
     volatile = len(rest) > 1 and bool(rest[1] & _VOLATILE)
-    stride = _stride(f, item, matrix, f.types.pointee(pointer), rest[0]) if rest else f.pool.number(0, 64)
+    stride = _stride(f, item, matrix, f.types.pointee(pointer), rest[0]) if rest else f.globals.number(0, 64)
     return (SPACES[space], Layout(number), volatile), stride, pointer
 
 
@@ -74,14 +74,14 @@ def _stride(f: FunctionLowering, item: Instruction, matrix: MatrixType, pointee:
     element, component = f.types.bits(pointee), matrix.component.bits
     operand, constant_names = f.definitions[stride], ("OpConstant", "OpConstantNull")
     if operand.name in constant_names:
-        return f.pool.number(f.types.constants.value(stride) * element // component, 64)
-    size_t = f.pool.integer(64)
+        return f.globals.number(f.types.constants.value(stride) * element // component, 64)
+    size_t = f.globals.integer(64)
     if f.types.bits(f.types.of(stride)) != 64:
         stride = f.emit("OpUConvert", size_t, stride)
     if element > component:
-        return f.emit("OpIMul", size_t, stride, f.pool.number(element // component, 64))
+        return f.emit("OpIMul", size_t, stride, f.globals.number(element // component, 64))
     if element < component:
-        return f.emit("OpUDiv", size_t, stride, f.pool.number(component // element, 64))
+        return f.emit("OpUDiv", size_t, stride, f.globals.number(component // element, 64))
     return stride
 
 
@@ -148,7 +148,7 @@ def convert(f: FunctionLowering, item: Instruction) -> bool:
         of_small_floats = f.module.small_floats.conversions.get(item.result or 0)
         if of_small_floats is None:
             return False
-        small_floats.convert(f, item, of_small_floats, rounding, saturates_too)
+        floats_as_integers.convert(f, item, of_small_floats, rounding, saturates_too)
         return True
     source_signed, result_signed, saturates = _CONVERSIONS[item.name.removeprefix("Op")]
     source = _as(_matrix(f, f.types.of(item.operands[0])), source_signed)
@@ -161,10 +161,10 @@ def _convert(f: FunctionLowering, item: Instruction, source: MatrixType, result:
     """Call the function that converts components, changes the use, or both; transpose if the result is so decorated."""
     if item.result in f.module.transposed:
         component = None if source.component == result.component else source.component
-        instance: library.Instance = library.Transpose(result, source.use, component, how)
+        function: library.LibraryFunction = library.Transpose(result, source.use, component, how)
     else:
-        instance = library.Convert(source, result.component, how, None if source.use == result.use else result.use)
-    f.call(instance, item.result or 0, f.place(item.operands[0]))
+        function = library.Convert(source, result.component, how, None if source.use == result.use else result.use)
+    f.call(function, item.result or 0, f.place(item.operands[0]))
 
 
 def convert_use(f: FunctionLowering, item: Instruction) -> bool:
@@ -187,7 +187,7 @@ def bitcast(f: FunctionLowering, item: Instruction) -> bool:
     source, result = _matrix(f, f.types.of(item.operands[0])), _matrix(f, item.result_type)
     if (source.component.bits, source.shape) != (result.component.bits, result.shape):
         raise unsupported(item, f"of {source} to {result} is not supported")
-    f.copy(item.result, f.emit("OpBitcast", f.pool.pointer(item.result_type or 0), f.place(item.operands[0])))
+    f.copy(item.result, f.emit("OpBitcast", f.globals.pointer(item.result_type or 0), f.place(item.operands[0])))
     return True
 
 
@@ -204,16 +204,16 @@ def multiply_add(f: FunctionLowering, item: Instruction) -> bool:
     if result.component != types[2].component:
         place = _widened(f, item, types[2], result, c, Operands(mask))
     try:
-        instance = library.MultiplyAdd(types[0], types[1], result, Operands(mask))
+        function = library.MultiplyAdd(types[0], types[1], result, Operands(mask))
     except ValueError as error:
         raise Refused("spirv-invalid", f"{label(item)}: {error}") from None
-    f.call(instance, item.result or 0, f.place(a), f.place(b), place)
+    f.call(function, item.result or 0, f.place(a), f.place(b), place)
     return True
 
 
 def _multiplied(f: FunctionLowering, item: Instruction) -> list[MatrixType]:
     """Return the types of A, B, C and the result; operand bits may mark integers of 16 bits as bfloat16."""
-    types = [_matrix(f, kind) for kind in (*map(f.types.of, item.operands[:3]), item.result_type)]
+    types = [_matrix(f, type_id) for type_id in (*map(f.types.of, item.operands[:3]), item.result_type)]
     bfloat16 = COMPONENT_TYPES["bf16"]
     return [
         replace(matrix, component=bfloat16) if of_bfloat16 and matrix.component.bits == 16 else matrix
@@ -251,24 +251,24 @@ def reduce(f: FunctionLowering, item: Instruction) -> bool:
     operand = f.module.operand(function, source.component, f.target)
     if how not in (ROW, COLUMN, ROW_AND_COLUMN, BLOCKS):
         raise Refused("spirv-invalid", f"{label(item)} has the mode {how}")
-    instance = library.Reduce(source, operand[0], how=how, rows=result.rows, columns=result.columns)
-    f.call(instance, item.result or 0, f.place(value), operand=operand)
+    library_function = library.Reduce(source, operand[0], how=how, rows=result.rows, columns=result.columns)
+    f.call(library_function, item.result or 0, f.place(value), operand=operand)
     return True
 
 
 def per_element(f: FunctionLowering, item: Instruction) -> bool:
     """Lower OpCooperativeMatrixPerElementOpEXT to a call of a new function that loops over the components."""
     value, function, *operands = item.operands
-    kind = item.result_type or 0
+    type_id = item.result_type or 0
     callee = f.module.version(function, f.target)
     arguments = [f.place(operand) if f.carries(operand) else operand for operand in (value, *operands)]
     types = [f.types.of(operand) for operand in (value, *operands)]
-    code = maps.function(f, kind, callee, types)
+    code = maps.function(f, type_id, callee, types)
     head = code[0]
     assert isinstance(head, Instruction)
     f.module.functions_of_maps.append(code)
     f.module.touched = True
-    f.emit("OpFunctionCall", f.pool.intern("OpTypeVoid"), head.result or 0, item.result or 0, *arguments)
+    f.emit("OpFunctionCall", f.globals.intern("OpTypeVoid"), head.result or 0, item.result or 0, *arguments)
     return True
 
 

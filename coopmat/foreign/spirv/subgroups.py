@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ...matrices.lowering import Instance, substitute_builtin
+from ...matrices.lowering import LibraryFunction, substitute_builtin
 from ...matrices.subgroup_table import BY_INSTRUCTION
 from ...matrices.variants import COMPONENT_TYPES, SCOPE_SUBGROUP, SCOPE_WORKGROUP, ComponentType
 from ...spirv.module import ENUM, OP, Instruction, numbers
@@ -81,7 +81,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
     if f.route.has_one_work_item:
         f.out.append(Instruction(OP["OpMemoryBarrier"], (memory, semantics)))
     else:
-        group = f.pool.number(SCOPE_WORKGROUP)
+        group = f.globals.number(SCOPE_WORKGROUP)
         memory = group if f.types.constants.value(memory) == SCOPE_SUBGROUP else memory
         f.out.append(Instruction(item.opcode, (group, memory, semantics)))
     return True
@@ -90,7 +90,7 @@ def barrier(f: FunctionLowering, item: Instruction) -> bool:
 def memory_barrier(f: FunctionLowering, item: Instruction) -> bool:
     if f.route.has_one_work_item or not _of_subgroup(f, item):
         return False
-    f.out.append(Instruction(item.opcode, (f.pool.number(SCOPE_WORKGROUP), item.operands[1])))
+    f.out.append(Instruction(item.opcode, (f.globals.number(SCOPE_WORKGROUP), item.operands[1])))
     return True
 
 
@@ -103,10 +103,10 @@ def query(f: FunctionLowering, item: Instruction) -> bool:
     return True
 
 
-def _block_name(f: FunctionLowering, kind: int) -> tuple[str, ComponentType]:
+def _block_name(f: FunctionLowering, type_id: int) -> tuple[str, ComponentType]:
     """Return the suffix of the block read and write functions of a type, and the type's unsigned component."""
-    item = f.definitions[kind]
-    scalar, count = (item.operands[0], item.operands[1]) if item.opcode == _VECTOR else (kind, 1)
+    item = f.definitions[type_id]
+    scalar, count = (item.operands[0], item.operands[1]) if item.opcode == _VECTOR else (type_id, 1)
     bits = f.types.bits(scalar)
     suffix = {8: "_uc", 16: "_us", 32: "", 64: "_ul"}[bits]
     return f"{suffix}{count if count > 1 else ''}", COMPONENT_TYPES[f"u{bits}"]
@@ -114,26 +114,26 @@ def _block_name(f: FunctionLowering, kind: int) -> tuple[str, ComponentType]:
 
 def block_read(f: FunctionLowering, item: Instruction) -> bool:
     suffix, component = _block_name(f, item.result_type or 0)
-    instance = _instance(f, item, f"intel_sub_group_block_read{suffix}", component)
-    f.call(instance, item.operands[0], result=item.result)
+    function = _substitute(f, item, f"intel_sub_group_block_read{suffix}", component)
+    f.call(function, item.operands[0], result=item.result)
     return True
 
 
 def block_write(f: FunctionLowering, item: Instruction) -> bool:
     pointer, value = item.operands
     suffix, component = _block_name(f, f.types.of(value))
-    f.call(_instance(f, item, f"intel_sub_group_block_write{suffix}", component), pointer, value)
+    f.call(_substitute(f, item, f"intel_sub_group_block_write{suffix}", component), pointer, value)
     return True
 
 
 # --- calls -----------------------------------------------------------------------------------------
 
 
-def _instance(f: FunctionLowering, item: Instruction, builtin: str, component: ComponentType | None) -> Instance:
-    instance = substitute_builtin(f.route, builtin, component)
-    if instance is None:
+def _substitute(f: FunctionLowering, item: Instruction, name: str, component: ComponentType | None) -> LibraryFunction:
+    function = substitute_builtin(f.route, name, component)
+    if function is None:
         raise unsupported(item, f"under --matrices {f.route.name} is not supported")
-    return instance
+    return function
 
 
 def _replace(f: FunctionLowering, item: Instruction, builtin: str, operands: list[int], sign: str) -> None:
@@ -161,7 +161,7 @@ def _one(
     builtin: str,
     operands: list[int],
     sign: str,
-    kind: int,
+    type_id: int,
     result: int | None,
 ) -> int:
     component = None
@@ -172,30 +172,30 @@ def _one(
             component = COMPONENT_TYPES[f"{prefix}{scalar.operands[0]}"]
         elif scalar.opcode == _BOOL:
             component = _S32
-    instance = _instance(f, item, builtin, component)
+    function = _substitute(f, item, builtin, component)
     arguments = [_as_word(f, operand) for operand in operands]
     # The first parameters are values; parameters of type uint are numbers of lanes.
-    parameters = instance.signature.parameters[: len(arguments)]
+    parameters = function.signature.parameters[: len(arguments)]
     arguments = [
         _narrow(f, operand) if parameter.type == "uint" else operand
         for operand, parameter in zip(arguments, parameters, strict=False)
     ]
-    if f.definitions[kind].opcode != _BOOL:
-        return f.call(instance, *arguments, result=result)
-    truth = f.call(instance, *arguments)
-    return f.emit("OpINotEqual", kind, truth, f.pool.number(0), result=result)
+    if f.definitions[type_id].opcode != _BOOL:
+        return f.call(function, *arguments, result=result)
+    truth = f.call(function, *arguments)
+    return f.emit("OpINotEqual", type_id, truth, f.globals.number(0), result=result)
 
 
 def _as_word(f: FunctionLowering, value: int) -> int:
     """Return a value as an argument: booleans are passed as 32-bit integers."""
     if f.definitions[f.types.of(value)].opcode != _BOOL:
         return value
-    return f.emit("OpSelect", f.pool.integer(32), value, f.pool.number(1), f.pool.number(0))
+    return f.emit("OpSelect", f.globals.integer(32), value, f.globals.number(1), f.globals.number(0))
 
 
 def _narrow(f: FunctionLowering, value: int) -> int:
     kind = f.definitions[f.types.of(value)]
-    return value if kind.operands == (32, 0) else f.emit("OpUConvert", f.pool.integer(32), value)
+    return value if kind.operands == (32, 0) else f.emit("OpUConvert", f.globals.integer(32), value)
 
 
 def _collectives() -> dict[int, Change]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...spirv.module import ENUM, OP, Instruction, decode_string, encode_string, id_positions, numbers
-from ...spirv.pool import Pool
+from ...spirv.module_globals import ModuleGlobals
 from ...spirv.refusal import Refused
 from ...spirv.sections import Section
 from .kernels import Kernel, with_callers
@@ -45,20 +45,20 @@ class _Tiles:
 
 
 def _tiles(
-    functions: Mapping[int, list[Instruction]], sections: Mapping[Section, list[Instruction]], pool: Pool
+    functions: Mapping[int, list[Instruction]], sections: Mapping[Section, list[Instruction]], globals_: ModuleGlobals
 ) -> Iterator[_Tiles]:
     """Yield the variables of a module that have the names and types of our own tiles."""
     seen: set[int | None] = set()
     for at, item in enumerate(sections[Section.NAME]):
         match = _NAME.match(decode_string(item.operands[1:])[0]) if item.name == "OpName" else None
-        variable = pool.definitions.get(item.operands[0]) if match else None
+        variable = globals_.definitions.get(item.operands[0]) if match else None
         if match is None or variable is None or variable.result in seen:
             continue
         seen.add(variable.result)
         if (variable.opcode, variable.operands[:1]) != (_VARIABLE, (_WORKGROUP,)):
             continue
-        array = pool.definitions[pool.definitions[variable.result_type or 0].operands[1]]
-        length = pool.definitions[array.operands[1]] if array.opcode == _ARRAY else array
+        array = globals_.definitions[globals_.definitions[variable.result_type or 0].operands[1]]
+        length = globals_.definitions[array.operands[1]] if array.opcode == _ARRAY else array
         room = int(match[1])
         if length.opcode == _CONSTANT and length.operands[0] % room == 0:
             own = (f for f, code in functions.items() if any(variable.result in i.operands for i in code))
@@ -70,10 +70,10 @@ def read_tiles(
     kernels: Iterable[Kernel],
     functions: Mapping[int, list[Instruction]],
     sections: Mapping[Section, list[Instruction]],
-    pool: Pool,
+    globals_: ModuleGlobals,
 ) -> None:
     """Set for each kernel the number of subgroups for which all tiles that it uses have room."""
-    for tiles in _tiles(functions, sections, pool):
+    for tiles in _tiles(functions, sections, globals_):
         for kernel in kernels:
             if kernel.function in tiles.users:
                 kernel.tiles = min(tiles.room, kernel.tiles or tiles.room)
@@ -83,13 +83,13 @@ def enlarge_tiles(
     kernels: Iterable[Kernel],
     functions: Mapping[int, list[Instruction]],
     sections: Mapping[Section, list[Instruction]],
-    pool: Pool,
+    globals_: ModuleGlobals,
 ) -> None:
     """Enlarge tiles to hold all subgroups of the kernels that state the size of their work-groups.
 
     Raise Refused if this needs more local memory than any device has.
     """
-    for tiles in list(_tiles(functions, sections, pool)):
+    for tiles in list(_tiles(functions, sections, globals_)):
         needed = tiles.room
         for kernel in kernels:
             if kernel.function not in tiles.users or not kernel.work_items or kernel.target is None:
@@ -99,7 +99,7 @@ def enlarge_tiles(
                 message = f"kernel '{kernel.name}' needs local memory for {needed} subgroups, more than any device has"
                 raise Refused("spirv-not-supported", message, kernel.name)
         if needed > tiles.room:
-            _enlarge(tiles, needed, functions, sections, pool)
+            _enlarge(tiles, needed, functions, sections, globals_)
 
 
 def _enlarge(
@@ -107,32 +107,32 @@ def _enlarge(
     room: int,
     functions: Mapping[int, list[Instruction]],
     sections: Mapping[Section, list[Instruction]],
-    pool: Pool,
+    globals_: ModuleGlobals,
 ) -> None:
     """Give a variable a larger array type and a name with the new room; functions use a pointer of the old type."""
     old = tiles.variable
-    array = pool.intern("OpTypeArray", tiles.component, pool.number(tiles.count // tiles.room * room))
-    new = Instruction(old.opcode, old.operands, pool.pointer(array, _WORKGROUP), old.result)
-    pool.items[pool.items.index(old)] = new
-    pool.definitions[old.result or 0] = new
+    array = globals_.intern("OpTypeArray", tiles.component, globals_.number(tiles.count // tiles.room * room))
+    new = Instruction(old.opcode, old.operands, globals_.pointer(array, _WORKGROUP), old.result)
+    globals_.items[globals_.items.index(old)] = new
+    globals_.definitions[old.result or 0] = new
     names = sections[Section.NAME]
     text = decode_string(names[tiles.name].operands[1:])[0]
     words = encode_string(_NAME.sub(f"coop_mat_tiles.{room}.", text, count=1))
     names[tiles.name] = Instruction(names[tiles.name].opcode, (old.result or 0, *words))
     for code in functions.values():
-        cast = Instruction(_BITCAST, (old.result or 0,), old.result_type, pool.module.new_id())
-        replaced = [_with_operand(item, old.result or 0, cast.result or 0, pool) for item in code]
+        cast = Instruction(_BITCAST, (old.result or 0,), old.result_type, globals_.module.new_id())
+        replaced = [_with_operand(item, old.result or 0, cast.result or 0, globals_) for item in code]
         if replaced == code:
             continue
         entry = next(at for at, item in enumerate(code) if item.opcode == _LABEL) + 1
         while code[entry].opcode in _BEFORE_CODE:
             entry += 1
         code[:] = [*replaced[:entry], cast, *replaced[entry:]]
-        pool.definitions.update((item.result, item) for item in code if item.result is not None)
+        globals_.definitions.update((item.result, item) for item in code if item.result is not None)
 
 
-def _with_operand(item: Instruction, old: int, new: int, pool: Pool) -> Instruction:
+def _with_operand(item: Instruction, old: int, new: int, globals_: ModuleGlobals) -> Instruction:
     """Return an instruction with the id `new` in place of `old`."""
-    ids = id_positions(item, pool.definitions) if old in item.operands else ()
+    ids = id_positions(item, globals_.definitions) if old in item.operands else ()
     operands = tuple(new if n in ids and word == old else word for n, word in enumerate(item.operands))
     return Instruction(item.opcode, operands, item.result_type, item.result)

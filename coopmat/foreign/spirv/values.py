@@ -6,7 +6,7 @@ Each function of CHANGES lowers an instruction and returns True, or returns Fals
 from __future__ import annotations
 
 from ...spirv.module import OP, Instruction, numbers
-from ...spirv.pool import FUNCTION
+from ...spirv.module_globals import FUNCTION
 from ...spirv.refusal import Refused, label, unsupported
 from .function import Change, FunctionLowering
 from .subgroups import query
@@ -29,8 +29,8 @@ def store(f: FunctionLowering, item: Instruction) -> bool:
 
 def variable(f: FunctionLowering, item: Instruction) -> bool:
     """Lower a variable: an initializer with matrices becomes a copy. Raise Refused outside of private memory."""
-    kind = f.definitions[item.result_type or 0].operands[1]
-    if not f.types.carries(kind):
+    type_id = f.definitions[item.result_type or 0].operands[1]
+    if not f.types.carries(type_id):
         return False
     if item.operands[0] != FUNCTION:
         raise unsupported(item, "matrices in memory that is not private to a function are not supported")
@@ -56,15 +56,15 @@ def extract(f: FunctionLowering, item: Instruction) -> bool:
     whole, *path = item.operands
     if not f.carries(whole):
         return False
-    kind = f.types.of(whole)
+    type_id = f.types.of(whole)
     if f.types.carries(item.result_type):
         result = item.result or 0
-        address, _ = f.member(f.place(whole), kind, path)
+        address, _ = f.member(f.place(whole), type_id, path)
         f.places[result] = address
         f.module.rewritten.add(result)
         f.module.undefined.add(result)
     else:
-        address, _ = f.member(f.place(whole), kind, path)
+        address, _ = f.member(f.place(whole), type_id, path)
         f.emit("OpLoad", item.result_type or 0, address, result=item.result)
     return True
 
@@ -89,11 +89,11 @@ def construct(f: FunctionLowering, item: Instruction) -> bool:
     """Lower the construction of an array or struct with matrices; return False for that of a matrix."""
     if item.result not in f.places:
         return False
-    kind = item.result_type or 0
-    if kind in f.types.matrices:
+    type_id = item.result_type or 0
+    if type_id in f.types.matrices:
         return False
     for n, part in enumerate(item.operands):
-        _put(f, part, f.member(item.result, kind, [n])[0])
+        _put(f, part, f.member(item.result, type_id, [n])[0])
     return True
 
 
@@ -105,7 +105,7 @@ def copy_logical(f: FunctionLowering, item: Instruction) -> bool:
     """Lower OpCopyLogical to a copy: the two types have the same members."""
     if item.result not in f.places:
         return False
-    pointer = f.pool.pointer(item.result_type or 0)
+    pointer = f.globals.pointer(item.result_type or 0)
     f.copy(item.result, f.emit("OpBitcast", pointer, f.place(item.operands[0])))
     return True
 
@@ -116,7 +116,7 @@ def select(f: FunctionLowering, item: Instruction) -> bool:
     condition, *choices = item.operands
     if f.definitions[f.types.of(condition)].opcode != OP["OpTypeBool"]:
         raise unsupported(item, "a condition that is a vector cannot choose between matrices")
-    pointer = f.pool.pointer(item.result_type or 0)
+    pointer = f.globals.pointer(item.result_type or 0)
     f.copy(item.result, f.emit("OpSelect", pointer, condition, *map(f.place, choices)))
     return True
 
@@ -131,7 +131,7 @@ def call(f: FunctionLowering, item: Instruction) -> bool:
         return True
     operands = [f.place(a) if carries[n] else a for n, a in enumerate(arguments, 1)]
     if carries[0]:
-        void = f.pool.intern("OpTypeVoid")
+        void = f.globals.intern("OpTypeVoid")
         f.emit("OpFunctionCall", void, version, item.result or 0, *operands)
     else:
         f.out.append(Instruction(item.opcode, (version, *operands), item.result_type, item.result))
@@ -152,38 +152,38 @@ def return_value(f: FunctionLowering, item: Instruction) -> bool:
 def chain(f: FunctionLowering, item: Instruction) -> bool:
     base, *indices = item.operands
     first = 1 if item.opcode in _POINTER_CHAINS else 0
-    kind = f.types.pointee(base)
-    if not f.types.carries(kind):
+    type_id = f.types.pointee(base)
+    if not f.types.carries(type_id):
         return False
     for n in range(first, len(indices)):
-        if kind in f.types.matrices:
+        if type_id in f.types.matrices:
             if n + 1 != len(indices):
                 raise Refused("spirv-invalid", f"{label(item)} has an index behind that of a matrix component")
-            _component(f, item, kind, indices[:n], indices[n])
+            _component(f, item, type_id, indices[:n], indices[n])
             return True
-        at = f.types.constants.value(indices[n]) if f.definitions[kind].opcode == OP["OpTypeStruct"] else 0
-        kind = f.types.member(kind, at)
+        at = f.types.constants.value(indices[n]) if f.definitions[type_id].opcode == OP["OpTypeStruct"] else 0
+        type_id = f.types.member(type_id, at)
     return False
 
 
-def _component(f: FunctionLowering, item: Instruction, kind: int, path: list[int], index: int) -> None:
+def _component(f: FunctionLowering, item: Instruction, type_id: int, path: list[int], index: int) -> None:
     """Emit the address of a component; if vectors hold the rows, the matrix is accessed as an array of components."""
     base = item.operands[0]
-    if f.width(kind) == 1:
+    if f.width(type_id) == 1:
         f.out.append(item)
         return
     space = f.types.storage_class(base)
     if path:
-        base = f.emit(item.name, f.pool.pointer(kind, space), base, *path)
-    address(f, base, kind, index, space, item.result)
+        base = f.emit(item.name, f.globals.pointer(type_id, space), base, *path)
+    address(f, base, type_id, index, space, item.result)
 
 
 def address(
-    f: FunctionLowering, base: int, kind: int, index: int, space: int = FUNCTION, result: int | None = None
+    f: FunctionLowering, base: int, type_id: int, index: int, space: int = FUNCTION, result: int | None = None
 ) -> int:
     """Emit the address of a component of a matrix, given its index among those that the work-item holds."""
-    pointer = f.pool.pointer(f.types.elements(kind), space)
-    if f.width(kind) == 1:
+    pointer = f.globals.pointer(f.types.elements(type_id), space)
+    if f.width(type_id) == 1:
         return f.emit("OpInBoundsAccessChain", pointer, base, index, result=result)
     return f.emit("OpInBoundsPtrAccessChain", pointer, f.emit("OpBitcast", pointer, base), index, result=result)
 
@@ -204,12 +204,12 @@ def view(f: FunctionLowering, item: Instruction) -> bool:
     if f.types.carries(before) and after is not None and not f.types.carries(after):
         # A pointer to an object whose first part is no matrix may still be used.
         if f.types.first(before) in f.types.matrices:
-            f.views.add(item.result or 0)
+            f.cast_addresses.add(item.result or 0)
         f.out.append(item)
         return True
     if not f.types.carries(after) or f.types.carries(before):
         return False
-    if item.operands[0] not in f.views and f.definitions[item.operands[0]].opcode not in _FROM_ANYWHERE:
+    if item.operands[0] not in f.cast_addresses and f.definitions[item.operands[0]].opcode not in _FROM_ANYWHERE:
         raise unsupported(item, "accessing other memory as that of a matrix is not supported")
     f.out.append(item)
     return True

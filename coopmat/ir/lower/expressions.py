@@ -27,7 +27,7 @@ from ...frontend.types import (
 )
 from ...matrix_types import trees as matrix_trees
 from ..type_map import I32, I64, undefined
-from . import images, initializers, matrix_vectors, native, places
+from . import images, initializers, lvalues, matrix_vectors, native_matrices
 from .builtins import lower_builtin
 from .context import FunctionContext
 from .conversions import convert, swizzle
@@ -54,7 +54,7 @@ _FRESH = (
 )
 
 
-def operand(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
+def operand(ctx: FunctionContext, e: typed.Expr) -> lvalues.Operand:
     """Lower `e`, and return its value: a location for types handled in memory, or None for a void expression."""
     pending: list[tuple[typed.Expr, Callable[..., Any]]] = []
     while True:
@@ -73,7 +73,7 @@ def operand(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
 def rvalue(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
     """Lower `e`, and return its value: an address for types handled in memory."""
     result = operand(ctx, e)
-    return result.pointer if isinstance(result, places.MemoryPlace) else result
+    return result.pointer if isinstance(result, lvalues.MemoryPlace) else result
 
 
 # --- steps: an operation on the value of the first operand -----------------------------------------
@@ -107,7 +107,7 @@ def _first_of_convert(e: typed.Convert) -> typed.Expr | None:
     return None if e.kind in (ConvertKind.DECAY, ConvertKind.TO_BOOL) else e.operand
 
 
-def _convert(ctx: FunctionContext, e: typed.Convert, value: places.Operand) -> places.Operand:
+def _convert(ctx: FunctionContext, e: typed.Convert, value: lvalues.Operand) -> lvalues.Operand:
     source, target = e.operand.type, e.type
     if e.kind is ConvertKind.SAMPLER:
         return images.constant_sampler(ctx, value)
@@ -123,12 +123,12 @@ def _extract_swizzle(ctx: FunctionContext, e: typed.ExtractSwizzle, vector: ir.V
     return swizzle(ctx, vector, e.indices)
 
 
-def _comma(ctx: FunctionContext, e: typed.Comma, _: places.Operand) -> places.Operand:
+def _comma(ctx: FunctionContext, e: typed.Comma, _: lvalues.Operand) -> lvalues.Operand:
     return operand(ctx, e.right)
 
 
-def _extract_member(ctx: FunctionContext, e: typed.ExtractMember, record: places.Operand) -> places.Operand:
-    if not isinstance(record, places.MemoryPlace):
+def _extract_member(ctx: FunctionContext, e: typed.ExtractMember, record: lvalues.Operand) -> lvalues.Operand:
+    if not isinstance(record, lvalues.MemoryPlace):
         raise InternalError("a record is handled in memory")
     return record.member(ctx, e.index, False).read(ctx)
 
@@ -140,7 +140,7 @@ def _constant(ctx: FunctionContext, e: typed.IntConst | typed.FloatConst) -> ir.
     return initializers.scalar(ctx.program, e)
 
 
-def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
+def _zero(ctx: FunctionContext, e: typed.Zero) -> lvalues.Operand:
     if isinstance(e.type, VoidType):
         return None  # a cast to void is represented by a comma whose right-hand side is this Zero, which has no value
     if isinstance(e.type, ConstantMatrixType):
@@ -148,19 +148,19 @@ def _zero(ctx: FunctionContext, e: typed.Zero) -> places.Operand:
     return _in_temporary(ctx, e) if ctx.types.in_memory(e.type) else zero(ctx, e.type)
 
 
-def _in_temporary(ctx: FunctionContext, e: typed.Expr) -> places.MemoryPlace:
-    result = places.temporary(ctx, e.type)
+def _in_temporary(ctx: FunctionContext, e: typed.Expr) -> lvalues.MemoryPlace:
+    result = lvalues.temporary(ctx, e.type)
     initializers.initialize(ctx, result, e)
     return result
 
 
-def _load(ctx: FunctionContext, e: typed.Load) -> places.Operand:
+def _load(ctx: FunctionContext, e: typed.Load) -> lvalues.Operand:
     if isinstance(e.type, PointerType) and isinstance(e.operand, typed.VarRef):
         decl = e.operand.decl
         if decl.qualifiers.space is AddressSpace.CONSTANT and decl.initializer is not None:
             # Use the initializer: the value never changes, and SPIR-V does not allow every address in an initializer.
             return rvalue(ctx, decl.initializer)
-    return places.place(ctx, e.operand).read(ctx)
+    return lvalues.place(ctx, e.operand).read(ctx)
 
 
 def _truth(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
@@ -171,7 +171,7 @@ def _convert_object(ctx: FunctionContext, e: typed.Convert) -> ir.Value:
     if e.kind is ConvertKind.TO_BOOL:
         return from_truth(ctx, BOOL, condition(ctx, e.operand))
     assert isinstance(e.operand, typed.LValue)
-    array = places.memory(ctx, e.operand)
+    array = lvalues.memory(ctx, e.operand)
     first = ir.Constant(I64, 0)
     return ctx.builder.element(array.pointer, ctx.types.of(array.type), [first, first])
 
@@ -182,10 +182,10 @@ def _pointer_difference(ctx: FunctionContext, e: typed.PointerDifference) -> ir.
 
 
 def _address_of(ctx: FunctionContext, e: typed.AddressOf) -> ir.Value:
-    return places.memory(ctx, e.operand).pointer
+    return lvalues.memory(ctx, e.operand).pointer
 
 
-def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
+def _assign(ctx: FunctionContext, e: typed.Assign) -> lvalues.Operand:
     # Iterate over a chain of assignments, a = b = c.
     targets = [e.target]
     value = e.value
@@ -194,24 +194,24 @@ def _assign(ctx: FunctionContext, e: typed.Assign) -> places.Operand:
         value = value.value
     result = operand(ctx, value)
     for target in reversed(targets):
-        place = places.place(ctx, target)
+        place = lvalues.place(ctx, target)
         place.write(ctx, result)
-        if isinstance(place, places.MemoryPlace) and isinstance(result, places.MemoryPlace):
+        if isinstance(place, lvalues.MemoryPlace) and isinstance(result, lvalues.MemoryPlace):
             result = place
     return result
 
 
-def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Operand:
+def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> lvalues.Operand:
     if isinstance(e.computation, ConstantMatrixType):
         return matrix_vectors.compound_assign(ctx, e)
     value = operand(ctx, e.value)
-    place = places.place(ctx, e.target)
+    place = lvalues.place(ctx, e.target)
     old = place.read(ctx)
     t = e.computation
     if e.widen is not None:
         old = convert(ctx, e.widen, old, e.target.type, t)
     if isinstance(t, CoopMatrixType):
-        result = native.binary(ctx, t, e.op, old, value)
+        result = native_matrices.binary(ctx, t, e.op, old, value)
     elif isinstance(t, PointerType):
         step = value if e.op == "add" else ctx.builder.binary("sub", ir.Constant(I64, 0), value)
         result = add_to_pointer(ctx, t, old, step)
@@ -224,7 +224,7 @@ def _compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> places.Op
 
 
 def _inc_dec(ctx: FunctionContext, e: typed.IncDec) -> ir.Value:
-    place = places.place(ctx, e.target)
+    place = lvalues.place(ctx, e.target)
     t = e.target.type
     old = place.read(ctx)
     if isinstance(t, PointerType):
@@ -237,7 +237,7 @@ def _inc_dec(ctx: FunctionContext, e: typed.IncDec) -> ir.Value:
     return new if e.prefix else old
 
 
-def _conditional(ctx: FunctionContext, e: typed.Conditional) -> places.Operand:
+def _conditional(ctx: FunctionContext, e: typed.Conditional) -> lvalues.Operand:
     if ctx.types.in_memory(e.type):
         return _in_temporary(ctx, e)
     arms: list[tuple[ir.Value, ir.Block]] = []
@@ -255,7 +255,7 @@ def _conditional(ctx: FunctionContext, e: typed.Conditional) -> places.Operand:
     return result
 
 
-def _statement_expression(ctx: FunctionContext, e: typed.StatementExpression) -> places.Operand:
+def _statement_expression(ctx: FunctionContext, e: typed.StatementExpression) -> lvalues.Operand:
     """Emit the statements at the insertion point, then return the expression's value."""
     ctx.nested(e.body)
     return operand(ctx, e.value)
@@ -289,12 +289,12 @@ def _components(ctx: FunctionContext, t: Type, value: ir.Value) -> list[ir.Value
     return [ctx.builder.extract_element(value, ir.Constant(I32, i)) for i in range(t.count)]
 
 
-def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
+def _call(ctx: FunctionContext, e: typed.Call) -> lvalues.Operand:
     arguments = [argument(ctx, part) for part in e.arguments]
     function = ctx.program.callee(e.function)
     if not ctx.types.in_memory(e.type):
         return ctx.builder.call(function, arguments)
-    result = places.temporary(ctx, e.type)
+    result = lvalues.temporary(ctx, e.type)
     ctx.builder.call(function, [result.pointer, *arguments])
     return result
 
@@ -302,17 +302,17 @@ def _call(ctx: FunctionContext, e: typed.Call) -> places.Operand:
 def argument(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
     """Return the argument for a call's parameter; a value handled in memory is passed by the address of a copy."""
     value = operand(ctx, e)
-    if not isinstance(value, places.MemoryPlace):
+    if not isinstance(value, lvalues.MemoryPlace):
         return value
     if isinstance(e, _FRESH):
         return value.pointer
     # The callee may modify its parameter.
-    own = places.temporary(ctx, e.type)
-    places.copy(ctx, own, value)
+    own = lvalues.temporary(ctx, e.type)
+    lvalues.copy(ctx, own, value)
     return own.pointer
 
 
-def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
+def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> lvalues.Operand:
     arguments = [rvalue(ctx, argument) for argument in e.arguments]
     row = builtins.find(e.name)
     if row is not None and row.spirv > ctx.options.spirv_version:
@@ -323,11 +323,11 @@ def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> places.Operand:
     return lower_builtin(ctx, e, arguments)
 
 
-def _vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> places.Operand:
+def _vector_of_matrix(ctx: FunctionContext, e: typed.VectorOfMatrix) -> lvalues.Operand:
     return matrix_vectors.vector_of_matrix(ctx, e)
 
 
-def _matrix_of_vector(ctx: FunctionContext, e: typed.MatrixOfVector) -> places.Operand:
+def _matrix_of_vector(ctx: FunctionContext, e: typed.MatrixOfVector) -> lvalues.Operand:
     return matrix_vectors.matrix_of_vector(ctx, e)
 
 
@@ -335,12 +335,12 @@ def _matrix_memory_store(ctx: FunctionContext, e: typed.MatrixMemoryStore) -> No
     matrix_vectors.memory_store(ctx, e)
 
 
-def _matrix_tree(ctx: FunctionContext, e: typed.Expr) -> places.Operand:
+def _matrix_tree(ctx: FunctionContext, e: typed.Expr) -> lvalues.Operand:
     return matrix_vectors.value(ctx, e)
 
 
-def _compound_literal_value(ctx: FunctionContext, e: typed.LValue) -> places.Operand:
-    return places.place(ctx, e).read(ctx)
+def _compound_literal_value(ctx: FunctionContext, e: typed.LValue) -> lvalues.Operand:
+    return lvalues.place(ctx, e).read(ctx)
 
 
 Step = tuple[Callable[[Any], "typed.Expr | None"], Callable[..., Any]]
@@ -352,7 +352,7 @@ _STEPS: dict[type, Step] = {
     typed.ExtractSwizzle: (lambda e: e.operand, _extract_swizzle),
     typed.ExtractMember: (lambda e: e.operand, _extract_member),
     typed.Comma: (lambda e: e.left, _comma),
-    **native.STEPS,
+    **native_matrices.STEPS,
 }
 _LEAVES: dict[type, Callable[..., Any]] = {
     typed.IntConst: _constant,
@@ -374,7 +374,7 @@ _LEAVES: dict[type, Callable[..., Any]] = {
     typed.Aggregate: _in_temporary,
     typed.Call: _call,
     typed.BuiltinCall: _builtin_call,
-    **native.LEAVES,
+    **native_matrices.LEAVES,
     typed.VectorOfMatrix: _vector_of_matrix,
     typed.MatrixOfVector: _matrix_of_vector,
     typed.MatrixMemoryStore: _matrix_memory_store,

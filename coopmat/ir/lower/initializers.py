@@ -28,7 +28,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I8, I64
-from . import native, places
+from . import lvalues, native_matrices
 from .context import FunctionContext, Program
 from .operators import choose, zero
 
@@ -37,7 +37,7 @@ _MAX_STORES = 32
 _LARGEST_SCALAR = 8  # in bytes
 
 
-def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -> None:
+def initialize(ctx: FunctionContext, place: lvalues.MemoryPlace, e: typed.Expr) -> None:
     """Initialize the object with the value of `e`, which has the object's type."""
     if not ctx.types.in_memory(e.type):
         place.write(ctx, ctx.operand(e))
@@ -53,11 +53,11 @@ def initialize(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Expr) -
         place.write(ctx, ctx.operand(e))
 
 
-def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
+def _zero(ctx: FunctionContext, place: lvalues.MemoryPlace) -> None:
     t = place.type
     if isinstance(t, CoopMatrixType):
         # SROA and the backend do not support a null constant of a matrix type; emit a fill.
-        place.write(ctx, native.fill(ctx, t, zero(ctx, t.component)))
+        place.write(ctx, native_matrices.fill(ctx, t, zero(ctx, t.component)))
     elif contains_matrix(t) or (isinstance(t, ArrayType) and t.element == EVENT):
         for part in _parts(ctx, place):
             _zero(ctx, part)
@@ -67,7 +67,7 @@ def _zero(ctx: FunctionContext, place: places.MemoryPlace) -> None:
         _from_constant(ctx, place, zero(ctx, place.type))
 
 
-def _parts(ctx: FunctionContext, place: places.MemoryPlace) -> list[places.MemoryPlace]:
+def _parts(ctx: FunctionContext, place: lvalues.MemoryPlace) -> list[lvalues.MemoryPlace]:
     """Return the members of a record or the elements of an array."""
     if isinstance(place.type, RecordType):
         return [place.member(ctx, index, False) for index in range(len(place.type.fields or ()))]
@@ -92,7 +92,7 @@ def _scalars(t: Type) -> int:
     return t.count if isinstance(t, VectorType) else 1
 
 
-def _aggregate(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Aggregate) -> None:
+def _aggregate(ctx: FunctionContext, place: lvalues.MemoryPlace, e: typed.Aggregate) -> None:
     if _scalars(e.type) > _MAX_STORES and is_constant(e):
         _from_constant(ctx, place, _constant(ctx, e))
         return
@@ -118,12 +118,12 @@ def _constant(ctx: FunctionContext, e: typed.Expr) -> ir.Constant:
     return value
 
 
-def _from_constant(ctx: FunctionContext, place: places.MemoryPlace, value: ir.Constant) -> None:
+def _from_constant(ctx: FunctionContext, place: lvalues.MemoryPlace, value: ir.Constant) -> None:
     source = ctx.program.constant_object(f"{ctx.function.name}.init", value, place.align)
-    places.copy(ctx, place, places.MemoryPlace(source, place.type, place.align))
+    lvalues.copy(ctx, place, lvalues.MemoryPlace(source, place.type, place.align))
 
 
-def _conditional(ctx: FunctionContext, place: places.MemoryPlace, e: typed.Conditional) -> None:
+def _conditional(ctx: FunctionContext, place: lvalues.MemoryPlace, e: typed.Conditional) -> None:
     choose(ctx, e, lambda side: initialize(ctx, place, side))
 
 

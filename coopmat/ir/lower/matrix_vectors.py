@@ -17,7 +17,7 @@ from ...frontend import typed
 from ...frontend.typed import ConvertKind
 from ...frontend.types import ULONG, AddressSpace, ConstantMatrixType, MatrixLayout, ScalarType, Type, VectorType
 from ..type_map import I1, I32, I64, VOID_TYPE, undefined
-from . import conversions, places
+from . import conversions, lvalues
 from .address_spaces import known_pointer
 from .context import FunctionContext, space_of
 
@@ -43,7 +43,7 @@ def value(ctx: FunctionContext, e: typed.Expr) -> ir.Value:
 def compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> ir.Value:
     t = _matrix(e.target.type)
     right = ctx.rvalue(e.value)
-    place = places.memory(ctx, e.target)
+    place = lvalues.memory(ctx, e.target)
     old = load(ctx, place)
     if e.op == "product":
         result = _product(ctx, t, (old, t), (right, _matrix(e.value.type)))
@@ -53,7 +53,7 @@ def compound_assign(ctx: FunctionContext, e: typed.CompoundAssign) -> ir.Value:
     return result
 
 
-def load(ctx: FunctionContext, place: places.MemoryPlace) -> ir.Value:
+def load(ctx: FunctionContext, place: lvalues.MemoryPlace) -> ir.Value:
     """Load a matrix object as a vector without padding."""
     t = _matrix(place.type)
     if not t.padding:
@@ -62,7 +62,7 @@ def load(ctx: FunctionContext, place: places.MemoryPlace) -> ir.Value:
     return memory.load(min(place.align, ctx.types.align(t)), place.volatile)
 
 
-def store(ctx: FunctionContext, place: places.MemoryPlace, value: ir.Value) -> None:
+def store(ctx: FunctionContext, place: lvalues.MemoryPlace, value: ir.Value) -> None:
     t = _matrix(place.type)
     if not t.padding:
         ctx.builder.store(value, place.pointer, align=place.align, volatile=place.volatile)
@@ -364,13 +364,13 @@ _HANDLERS: dict[type, Callable[[FunctionContext, Any], ir.Value]] = {
 # --- elements of objects ------------------------------------------------------------------------------
 
 
-def element(ctx: FunctionContext, matrix: places.MemoryPlace, row: ir.Value, column: ir.Value) -> places.MemoryPlace:
+def element(ctx: FunctionContext, matrix: lvalues.MemoryPlace, row: ir.Value, column: ir.Value) -> lvalues.MemoryPlace:
     """Return the location of an element of a matrix object; `row` and `column` are 64-bit integers."""
     t = _matrix(matrix.type)
     by_rows = t.layout is MatrixLayout.ROW_MAJOR
     major, minor = (row, column) if by_rows else (column, row)
-    pointer = ctx.builder.element(matrix.pointer, ctx.types.of(t), [places.ZERO, number(ctx, major, t.stride, minor)])
-    return places.MemoryPlace(pointer, t.element, min(matrix.align, ctx.types.align(t.element)), matrix.volatile)
+    pointer = ctx.builder.element(matrix.pointer, ctx.types.of(t), [lvalues.ZERO, number(ctx, major, t.stride, minor)])
+    return lvalues.MemoryPlace(pointer, t.element, min(matrix.align, ctx.types.align(t.element)), matrix.volatile)
 
 
 def number(ctx: FunctionContext, line: ir.Value, length: int, at: ir.Value) -> ir.Value:

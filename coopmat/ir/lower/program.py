@@ -28,9 +28,9 @@ from ..type_map import I32, VOID_TYPE, TypeMap, undefined
 from . import expressions, initializers
 from .builtin_calls import mangle
 from .context import FunctionContext
-from .native import NativeMatrices
+from .lvalues import MemoryPlace
+from .native_matrices import NativeMatrixTypes
 from .operators import is_signed
-from .places import MemoryPlace
 from .statements import lower_body, nested
 
 
@@ -57,7 +57,7 @@ class Program:
         # The location of the statement that is being lowered.
         self.span: Span | None = None
         context = ir.Context()
-        matrices = NativeMatrices()
+        matrices = NativeMatrixTypes()
         types = TypeMap(context, matrices, small_bits=not options.is_native)
         self.module = matrices.module = ModuleBuilder(context, types)
         self._functions: dict[typed.FunctionDecl, ir.Function] = {}

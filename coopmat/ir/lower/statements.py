@@ -12,7 +12,7 @@ from ...diagnostics import InternalError
 from ...frontend import typed
 from ...frontend.types import is_opaque
 from ..type_map import undefined
-from . import expressions, initializers, places
+from . import expressions, initializers, lvalues
 from .context import FunctionContext
 from .operators import branch_on
 
@@ -93,7 +93,7 @@ def _block(ctx: FunctionContext, s: typed.Block, jumps: Jumps) -> None:
 def _declaration(ctx: FunctionContext, s: typed.DeclStmt, jumps: Jumps) -> None:
     if is_opaque(s.decl.type):
         return  # an image or sampler constant, which is rematerialized at each use
-    variable = places.variable(ctx, s.decl)
+    variable = lvalues.variable(ctx, s.decl)
     if s.decl.initializer is not None and s.decl.storage != "static":
         initializers.initialize(ctx, variable, s.decl.initializer)
 
@@ -241,7 +241,7 @@ def _return(ctx: FunctionContext, s: typed.Return, jumps: Jumps) -> None:
     if ctx.types.in_memory(s.value.type):
         if ctx.result is None:
             raise InternalError("a function returns in memory what it was not given memory for", str(s.span))
-        result = places.MemoryPlace(ctx.result, s.value.type, ctx.types.align(s.value.type))
+        result = lvalues.MemoryPlace(ctx.result, s.value.type, ctx.types.align(s.value.type))
         initializers.initialize(ctx, result, s.value)
         ctx.builder.ret_void()
         return

@@ -1,4 +1,4 @@
-// Cooperative matrices in the lane layout of a matrix instruction's operands (`Fragments` in matrices/holdings.py).
+// Cooperative matrices in the lane layout of a matrix instruction's operands (`Fragments` in matrices/lane_layouts.py).
 // Tiles are ordered down the columns, so that a lane's registers are consecutive components. Everything else is as in
 // lanes.cl.
 //

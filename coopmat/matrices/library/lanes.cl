@@ -1,5 +1,5 @@
 // Cooperative matrices over the lanes of the device's subgroups. In A, B and C, lane l holds the columns c with c %
-// CM_SG == l, in order (`Columns` in matrices/holdings.py). Other sections are in general.cl.
+// CM_SG == l, in order (`Columns` in matrices/lane_layouts.py). Other sections are in general.cl.
 
 #ifdef CM_PROLOGUE
 #define CM_LANE ((int)get_sub_group_local_id())

@@ -1,6 +1,6 @@
 // Cooperative matrices on CPUs that have dot-product instructions on vectors or tiles. A work-item holds whole
 // matrices, as in subgroup_of_one.cl. Rows of B are interleaved in packs, as the instructions require (`Interleaved` in
-// matrices/holdings.py).
+// matrices/lane_layouts.py).
 //
 //   CM_PACK                     the rows of B in a pack, whose components of a column form a word
 //   CM_JOIN(r, c)               a pack of rows in memory, as words for 16 columns

@@ -1,8 +1,8 @@
 """Whole expressions of Clang's matrix types, lowered as the first-class matrix RFC describes.
 
 A `Tree` is an expression of matrices with its inputs and its destination. `plan` chooses how values are stored during
-evaluation (docs/matrix-types.md). `write` makes a function of plain OpenCL C from the plan. `reference` is the numpy
-reference.
+evaluation (docs/matrix-types.md). `write` makes a function of plain OpenCL C from the plan. `term_reference` is the
+numpy reference.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, fields
 
-from ...matrices.instance import Parameter, Signature, Written
+from ...matrices.library_function import Parameter, Signature, Written
 from ...matrices.routes import Target
 from .machine import Machine
 from .terms import InMemory, Input, Term

@@ -9,7 +9,7 @@ from valid_modules import assert_valid
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 from coopmat.spirv.module import Module
 from coopmat.spirv.tools import validate
 

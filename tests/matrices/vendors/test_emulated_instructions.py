@@ -12,7 +12,7 @@ from vendor_programs import Experiment, Program, kernels, numbers_of, program, r
 
 import coopmat
 from coopmat.devices import DeviceInfo
-from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, Instruction, source
+from coopmat.matrices.vendor_instructions import FAMILIES, INSTRUCTIONS, Instruction, source
 
 ROWS = list(INSTRUCTIONS.values())
 IDS = list(INSTRUCTIONS)

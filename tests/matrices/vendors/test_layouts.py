@@ -13,9 +13,9 @@ from coopmat.diagnostics import Diagnostics
 from coopmat.frontend.preprocess import PreprocessOptions, preprocess
 from coopmat.matrices import fragments
 from coopmat.matrices.fragments import products
-from coopmat.matrices.holdings import Tile
-from coopmat.matrices.instructions import FAMILIES, INSTRUCTIONS, Instruction, source
+from coopmat.matrices.lane_layouts import Tile
 from coopmat.matrices.variants import Use
+from coopmat.matrices.vendor_instructions import FAMILIES, INSTRUCTIONS, Instruction, source
 
 ROWS = list(INSTRUCTIONS.values())
 IDS = list(INSTRUCTIONS)
@@ -79,13 +79,13 @@ TILES = [
 
 
 def places(tile: Tile, lanes: int) -> Array:
-    """What the holding says: of each lane's components, row and column."""
+    """What the lane layout says: of each lane's components, row and column."""
     numbers = np.indices((lanes, tile.components))
     return np.stack(np.broadcast_arrays(*tile.place(*numbers)), -1)
 
 
 @pytest.mark.parametrize(("tile", "row", "use"), TILES)
-def test_holdings_are_what_the_tables_say(tile: Tile, row: Instruction, use: str) -> None:
+def test_lane_layouts_are_what_the_tables_say(tile: Tile, row: Instruction, use: str) -> None:
     """Entry by entry; two exchanged digits of a lane, or of a slot, are seen."""
     entries = table(row, use)
     assert (places(tile, row.lanes) == entries).all()

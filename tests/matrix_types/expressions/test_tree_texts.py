@@ -26,7 +26,7 @@ from coopmat.matrix_types.expressions import (
     WithElement,
 )
 from coopmat.matrix_types.expressions.plan import plan
-from coopmat.matrix_types.expressions.reference import bounded, value
+from coopmat.matrix_types.expressions.term_reference import value, value_with_error
 from coopmat.matrix_types.expressions.write import write
 from coopmat.spirv.emit import EmitOptions, emit
 
@@ -185,7 +185,7 @@ def test_products_are_added_in_order() -> None:
     b = np.ones((3, 1), np.float32)
     root = Product(F32, 1, 1, Object(F32, 1, 3, 0), Object(F32, 3, 1, 1))
     assert value(root, [a, b])[0, 0] == 0
-    assert bounded(root, [a, b]).error[0, 0] > 1
+    assert value_with_error(root, [a, b]).error[0, 0] > 1
     zero = np.array([[-0.0]], np.float32)
     root = Product(F32, 1, 1, Object(F32, 1, 1, 0), Object(F32, 1, 1, 1))
     assert not np.signbit(value(root, [zero, np.ones((1, 1), np.float32)]))[0, 0]

@@ -26,7 +26,7 @@ from coopmat.matrix_types.expressions import (
     WithElement,
     WithPart,
 )
-from coopmat.matrix_types.expressions.reference import Value, bounded
+from coopmat.matrix_types.expressions.term_reference import Value, value_with_error
 
 Array = np.ndarray[Any, Any]
 ELEMENTS = tuple(component for name, component in COMPONENT_TYPES.items() if not component.is_bits)
@@ -77,7 +77,7 @@ class Case:
                 inputs.append(self.buffers[slot.buffer][slot.places()])
             else:
                 inputs.append(self.numbers[number])
-        return bounded(self.tree.root, inputs)
+        return value_with_error(self.tree.root, inputs)
 
     def check(self, after: list[Array]) -> None:
         value, places = self.expected(), self.out.places()

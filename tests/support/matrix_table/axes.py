@@ -12,9 +12,9 @@ from matrix_programs import PRELUDE, Target
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import InternalError
-from coopmat.matrices.instructions import FAMILIES
 from coopmat.matrices.routes import IN_SUB_GROUPS, LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
+from coopmat.matrices.vendor_instructions import FAMILIES
 
 if TYPE_CHECKING:
     from .rows import Writer
@@ -147,4 +147,4 @@ def copies(target: Target, matrix: MatrixType) -> int:
     """Return the number of lanes that hold each component; 1 for native modules, which do not run here."""
     if target.is_native:
         return 1
-    return LOWERED_ROUTES[target.route].holding(matrix, target.sub_group_size).copies
+    return LOWERED_ROUTES[target.route].lane_layout(matrix, target.sub_group_size).copies

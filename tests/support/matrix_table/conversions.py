@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from coopmat.cts import values
-from coopmat.matrices import meaning
+from coopmat.matrices import numpy_reference
 from coopmat.matrices.variants import ComponentType, MatrixType, Use
 
 from .axes import draw_matrix, types
@@ -45,7 +45,7 @@ def _casts(source: ComponentType, targets: list[ComponentType], use: Use) -> Row
             x = values.convertible(w.rng, source, to, matrix.rows, matrix.columns)
             w.matrix(f"x{n}", matrix, x)
             result = replace(matrix, component=to)
-            w.result(case, f"({w.type(f'R{n}', result)})x{n}", result, meaning.convert(x, source, to))
+            w.result(case, f"({w.type(f'R{n}', result)})x{n}", result, numpy_reference.convert(x, source, to))
 
     return Row(f"casts of {source} to {targets[0]} and others", tuple(keys.values()), write)
 
@@ -67,7 +67,7 @@ def _builtins(source: ComponentType, to: ComponentType, use: Use) -> Row:
         for n, ((rounding, saturate), case) in enumerate(keys.items()):
             name = "coop_mat_convert" + "_sat" * saturate + f"_{rounding}" * bool(rounding)
             w.line(f"{t} y{n} = {name}({'wild' if saturate else 'x'});")
-            wanted = meaning.convert(wild if saturate else x, source, to, rounding, saturate)
+            wanted = numpy_reference.convert(wild if saturate else x, source, to, rounding, saturate)
             w.result(case, f"y{n}", result, wanted)
 
     return Row(f"conversions of {source} to {to}", tuple(keys.values()), write)
@@ -109,7 +109,7 @@ def _with_uses(source: ComponentType, to: ComponentType, n: int) -> Row:
             name = f"x{int(saturate)}"
             w.matrix(name, matrix, x)
             w.line(f"{t} y{name} = {f'coop_mat_convert_sat({name})' if saturate else f'({t}){name}'};")
-            w.result(case, f"y{name}", result, meaning.convert(x, source, to, "", saturate))
+            w.result(case, f"y{name}", result, numpy_reference.convert(x, source, to, "", saturate))
 
     return Row(f"conversions of {source} to {to} for other uses", tuple(keys.values()), write)
 

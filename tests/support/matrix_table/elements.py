@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from coopmat.cts import values
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, widen
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 
 from .axes import copies, draw_matrix, types
@@ -43,7 +43,7 @@ def _elements(component: ComponentType, use: Use) -> Row:
         w.line(f"{t} z = y; for (uint i = 0; i < n; ++i) {{ {name} v = y[n - 1 - i]; z[i] = v; }}")
         w.result(keys["m[i] ="], "z", matrix, x)
         if not component.is_bits:
-            plus = meaning.binary(component, "add", x, np.ones_like(x))
+            plus = numpy_reference.binary(component, "add", x, np.ones_like(x))
             w.line(f"{t} u = x, v = x; for (uint i = 0; i < coop_mat_length(u); ++i) {{ u[i] += 1; v[i]++; }}")
             w.result(keys["m[i] op="], "u", matrix, plus)
             w.result(keys["m[i]++"], "v", matrix, plus)
@@ -68,7 +68,7 @@ def _reads(w: Writer, case: Key, component: ComponentType, x: Array) -> None:
         wanted = np.sort(np.concatenate([x.ravel().view(bits), rest]))
         found = np.sort(got.view(bits))
         wrong = np.count_nonzero(wanted != found)
-        nans = 0 if component.is_integer else np.count_nonzero(np.isnan(meaning.widen(component, x)))
+        nans = 0 if component.is_integer else np.count_nonzero(np.isnan(widen(component, x)))
         # A NaN may be replaced by another NaN.
         return "" if wrong <= 2 * nans else f"{wrong} components were not read once: {got[:8]} of {x.ravel()[:8]}"
 

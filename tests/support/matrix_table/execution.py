@@ -16,7 +16,7 @@ from matrix_programs import PRELUDE, Target
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.diagnostics import InternalError
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array
 
 from . import native
 from .axes import LOWERED_WORK_ITEMS, NATIVE

@@ -12,8 +12,8 @@ from coopmat.cts import values
 from coopmat.frontend import builtins
 from coopmat.frontend.sema.matrices import is_component_wise
 from coopmat.frontend.types import SCALARS
-from coopmat.matrices import meaning, reference
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, narrow, widen
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixShape, MatrixType, Use
 
 from .axes import draw_matrix, types
@@ -66,7 +66,7 @@ def _combining(w: Writer, component: ComponentType, name: str) -> None:
 
 def _combined(component: ComponentType, name: str, how: int, x: Array, shape: MatrixShape) -> Array:
     function = {"sum": np.add, "larger": np.maximum}[name]
-    return meaning.narrow(component, reference.reduce(function, how, meaning.widen(component, x), shape))
+    return narrow(component, numpy_reference.reduce(function, how, widen(component, x), shape))
 
 
 def _summands(w: Writer, component: ComponentType, name: str, rows: int, columns: int) -> Array:
@@ -81,7 +81,7 @@ def _summands(w: Writer, component: ComponentType, name: str, rows: int, columns
     drawn = w.rng.integers(-2, 3, (rows, columns))
     if component.is_bits:
         drawn = np.where(w.rng.random((rows, columns)) < 3 / (rows * columns), drawn, 0)
-    return meaning.narrow(component, drawn.astype(np.float32))
+    return narrow(component, drawn.astype(np.float32))
 
 
 def _drawn(w: Writer, component: ComponentType, how: int) -> tuple[MatrixType, MatrixType]:
@@ -156,7 +156,7 @@ def _maps(component: ComponentType, use: Use) -> Row:
         pointer = w.buffer(table, t)
         edge = int(w.rng.integers(matrix.rows + 1))
         scalar = values.whole_range(w.rng, component, 1)
-        places = meaning.convert(r.astype(np.uint32), UINT, component)
+        places = numpy_reference.convert(r.astype(np.uint32), UINT, component)
         w.outside += [
             f"{t} @f(uint r, uint c, {t} x) {{ return (r + c) % 2 ? x : ({t})r; }}",
             f"{t} @g(uint r, uint c, {t} x, {t} y) {{ return r < c ? x : y; }}",
@@ -202,7 +202,7 @@ def _builds(component: ComponentType, use: Use) -> Row:
         }
         t = w.type("T", matrix)
         for form, (arguments, numbers) in calls.items():
-            wanted = meaning.convert(numbers.astype(np.uint32), UINT, component)
+            wanted = numpy_reference.convert(numbers.astype(np.uint32), UINT, component)
             w.line(f"{t} m_{form} = coop_mat_build({arguments});")
             w.result(keys[form], f"m_{form}", matrix, np.where(r == c, scalar, wanted) if form == "value" else wanted)
 
@@ -253,16 +253,14 @@ def _builtins(component: ComponentType, use: Use, count: int) -> Row:
                 x = operands[n]
                 if letter == "s":
                     # The least component is the lower bound, the greatest the upper: values between are unchanged.
-                    value = meaning.widen(
-                        component, np.sort(x.ravel())[:1] if n < count - 1 else np.sort(x.ravel())[-1:]
-                    )
-                    x = np.broadcast_to(meaning.narrow(component, value), shape)
+                    value = widen(component, np.sort(x.ravel())[:1] if n < count - 1 else np.sort(x.ravel())[-1:])
+                    x = np.broadcast_to(narrow(component, value), shape)
                     source = COMPONENT_TYPES["f32"] if component.is_bits else component
                     arguments.append(w.scalar(value[0], source))
                 else:
                     arguments.append(f"x{n}")
-                numbers.append(meaning.widen(component, x))
-            wanted = meaning.narrow(component, np.asarray(function(*numbers)))
+                numbers.append(widen(component, x))
+            wanted = narrow(component, np.asarray(function(*numbers)))
             w.result(case, f"{name}({', '.join(arguments)})", matrix, wanted)
 
     return Row(f"builtins of {component}, {count} operands", tuple(keys.values()), write)
@@ -275,7 +273,7 @@ def sorted_operands(w: Writer, component: ComponentType, count: int, shape: tupl
         drawn += 5 * np.arange(count)[:, None, None]
         return [x.astype(component.numpy) for x in drawn]
     drawn = np.sort(w.rng.integers(1, 24, (count, *shape)), axis=0) / 8
-    return [meaning.narrow(component, x.astype(np.float32)) for x in drawn]
+    return [narrow(component, x.astype(np.float32)) for x in drawn]
 
 
 @cache
@@ -335,8 +333,8 @@ def _differ(component: ComponentType, name: str, got: Array) -> str:
     tolerance: Array | float = 0.0
     if not component.is_integer:
         with np.errstate(all="ignore"):
-            size = np.abs(meaning.widen(component, other).astype(np.float64))
+            size = np.abs(widen(component, other).astype(np.float64))
             ulps = 8192 if name.startswith(("half_", "native_")) else 1 if component.is_bits else 16
             tolerance = ulps * component.epsilon * np.where(np.isfinite(size), size, 0.0)
-    wrong = meaning.wrong_places(component, one, other, tolerance)
+    wrong = numpy_reference.wrong_places(component, one, other, tolerance)
     return f"{np.count_nonzero(wrong)} differ: {one[wrong][:4]}, scalars {other[wrong][:4]}" if wrong.any() else ""

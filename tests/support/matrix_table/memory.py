@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from coopmat.cts.values import whole_range
-from coopmat.matrices import reference
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import OPENCL_C_LAYOUTS, ComponentType, Layout, MatrixType, Use
 
 from .axes import LOAD_SPACES, PARTS, STORE_SPACES, draw_matrix, types
@@ -62,7 +62,7 @@ def _load(w: Writer, case: Key, matrix: MatrixType, t: str, layout: Layout, spac
     if space in ("local", "private"):
         source = _copied(w, source, component, room, space, f"copy{number}")
     w.line(f"{t} m{number} = coop_mat_load({source} + {w.number(offset)}, {LAYOUTS[layout]}, {w.number(stride)});")
-    places = reference.offsets(matrix.shape, component, layout, stride)
+    places = numpy_reference.offsets(matrix.shape, component, layout, stride)
     w.result(case, f"m{number}", matrix, memory[offset:][places])
 
 
@@ -116,7 +116,7 @@ def _same_rows(component: ComponentType, use: Use, layout: Layout) -> Row:
         memory = whole_range(w.rng, component, w.room(matrix, layout, 0))
         source, t = w.buffer(memory, component.opencl_c), w.type("T", matrix)
         w.line(f"{t} m = coop_mat_load({source}, {LAYOUTS[layout]}, {w.number(0)});")
-        w.result(case, "m", matrix, memory[reference.offsets(matrix.shape, component, layout, 0)])
+        w.result(case, "m", matrix, memory[numpy_reference.offsets(matrix.shape, component, layout, 0)])
 
     return Row(case.__str__(), (case,), write)
 
@@ -138,7 +138,7 @@ def _vectors(component: ComponentType, use: Use, layout: Layout, width: int) -> 
             memories.append(whole_range(w.rng, component, size) if n == 0 else w.pattern(size, component))
         source, t = w.buffer(memories[0], pointee), w.type("T", matrix)
         w.line(f"{t} m = coop_mat_load({source}, {LAYOUTS[layout]}, {w.number(strides[0] // step)});")
-        values = memories[0][reference.offsets(matrix.shape, component, layout, strides[0])]
+        values = memories[0][numpy_reference.offsets(matrix.shape, component, layout, strides[0])]
         w.result(keys[0], "m", matrix, values)
         out = len(w.buffers)
         target = w.buffer(memories[1].copy(), pointee)
@@ -170,7 +170,7 @@ def _prefetch(component: ComponentType, use: Use) -> Row:
             w.line(f"{t} m{n} = coop_mat_init(0);")
             w.line(f"coop_mat_prefetch({what}, {source}, {LAYOUTS[layout]}, {w.number(stride)});")
             w.line(f"m{n} = coop_mat_load({source}, {LAYOUTS[layout]}, {w.number(stride)});")
-            w.result(case, f"m{n}", matrix, memory[reference.offsets(matrix.shape, component, layout, stride)])
+            w.result(case, f"m{n}", matrix, memory[numpy_reference.offsets(matrix.shape, component, layout, stride)])
 
     return Row(f"prefetches of {component}", tuple(keys.values()), write)
 
@@ -234,7 +234,7 @@ def _checked(component: ComponentType, use: Use, layout: Layout) -> Row:
         whole = MatrixType(component, *extent, use)
         stride = w.stride(whole, layout)
         memory = whole_range(w.rng, component, w.room(whole, layout, stride))
-        places = reference.offsets(whole.shape, component, layout, stride)
+        places = numpy_reference.offsets(whole.shape, component, layout, stride)
         inside = [
             max(0, min(size, e - s)) for size, e, s in zip((matrix.rows, matrix.columns), extent, start, strict=True)
         ]

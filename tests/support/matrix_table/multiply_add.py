@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from coopmat.cts import values
-from coopmat.matrices import meaning
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import narrow
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType, Operands, Use, default_operands
 
 from .axes import types
@@ -89,7 +90,7 @@ def _mul_add(w: Writer, case: Key, types_: Types, mask: Operands | None, shape: 
     inputs = [values.moderate(w.rng, t.component, t.rows, t.columns) for t in matrices]
     if not types_[0].is_integer and n % 5 == 0:
         # One infinity or NaN gives the same result in any order of the sums.
-        inputs[n % 3].flat[n % inputs[n % 3].size] = meaning.narrow(types_[n % 3], np.array((np.inf, np.nan)[n % 2]))
+        inputs[n % 3].flat[n % inputs[n % 3].size] = narrow(types_[n % 3], np.array((np.inf, np.nan)[n % 2]))
     memory = layouts(w.target.route)
     for number, (name, matrix, value) in enumerate(zip((a, b, c), matrices, inputs, strict=True)):
         w.matrix(name, matrix, value, memory[(n // 2 + number) % len(memory)])
@@ -101,5 +102,5 @@ def _mul_add(w: Writer, case: Key, types_: Types, mask: Operands | None, shape: 
     if n % 3 == 0:
         w.line(f"{c} = {call};")
         call = c
-    expected, bound = meaning.mul_add(types_, *inputs, derived if mask is None else mask)
+    expected, bound = numpy_reference.mul_add(types_, *inputs, derived if mask is None else mask)
     w.result(case, call, matrices[2], expected, np.where(np.isfinite(bound), bound, 0.0), Layout(n % 2))

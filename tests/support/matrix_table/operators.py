@@ -9,8 +9,8 @@ import numpy as np
 
 from coopmat.cts import values
 from coopmat.cts.values import whole_range
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Use
 
 from .axes import draw_matrix, types
@@ -48,12 +48,12 @@ def _operators(component: ComponentType, use: Use) -> Row:
         t = w.matrix("x", matrix, x)
         w.matrix("y", matrix, y)
         for operator, word in BINARY.items():
-            wanted = meaning.binary(component, word, x, y)
-            off = meaning.division_tolerance(component, wanted) if word == "div" else 0.0
+            wanted = numpy_reference.binary(component, word, x, y)
+            off = numpy_reference.division_tolerance(component, wanted) if word == "div" else 0.0
             w.result(keys[operator], f"x {operator} y", matrix, wanted, off)
             w.line(f"{t} z{word} = x; z{word} {operator}= y;")
             w.result(keys[f"{operator}="], f"z{word}", matrix, wanted, off)
-        w.result(keys["unary -"], "-x", matrix, meaning.negate(component, x))
+        w.result(keys["unary -"], "-x", matrix, numpy_reference.negate(component, x))
 
     return Row(f"operators {component} {use.name}", tuple(keys.values()), write, everywhere=use == Use.ACCUMULATOR)
 
@@ -72,12 +72,12 @@ def _with_scalars(component: ComponentType, source: ComponentType, use: Use) -> 
         t = w.matrix("x", matrix, x)
         value = _divisor(w.rng, source, component)
         s = w.scalar(value, source)
-        full = np.broadcast_to(meaning.convert(np.array([value]), source, component), x.shape)
+        full = np.broadcast_to(numpy_reference.convert(np.array([value]), source, component), x.shape)
         for n, (form, case) in enumerate(keys.items()):
             operator = WITH_SCALARS[form]
             operands = (full, x) if form.startswith("s") else (x, full)
-            wanted = meaning.binary(component, BINARY[operator], *operands)
-            off = meaning.division_tolerance(component, wanted) if operator == "/" else 0.0
+            wanted = numpy_reference.binary(component, BINARY[operator], *operands)
+            off = numpy_reference.division_tolerance(component, wanted) if operator == "/" else 0.0
             text = f"{s} {operator} x" if form.startswith("s") else f"x {operator} {s}"
             if form.endswith("= s"):
                 w.line(f"{t} z{n} = x; z{n} {operator}= {s};")
@@ -91,7 +91,7 @@ def _divisor(rng: np.random.Generator, source: ComponentType, to: ComponentType)
     """Return a scalar whose conversion is defined, and is not zero."""
     while True:
         value = _value(rng, source, to)
-        converted = meaning.convert(np.array([value]), source, to)
+        converted = numpy_reference.convert(np.array([value]), source, to)
         if not to.is_integer or (converted == values.divisors(to, converted)).all():
             return value
 
@@ -107,7 +107,7 @@ def _fills(component: ComponentType, use: Use) -> Row:
         t = w.type("T", matrix)
 
         def full(source: ComponentType, value: Any) -> Array:
-            one = meaning.convert(np.array([value], source.numpy), source, component)
+            one = numpy_reference.convert(np.array([value], source.numpy), source, component)
             return np.full((matrix.rows, matrix.columns), one[0])
 
         for n, (source, case) in enumerate(run_time.items()):

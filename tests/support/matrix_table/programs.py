@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from coopmat.cts import values
-from coopmat.matrices import meaning
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import ComponentType, Use
 
 from .axes import draw_matrix, types
@@ -123,7 +123,7 @@ def _row(component: ComponentType, use: Use, names: list[str]) -> Row:
             ]
             w.outside.append(texts[0])
             w.line(texts[1])
-            wanted = meant(lambda x, y: meaning.binary(component, "add", x, y), a, b, c)
+            wanted = meant(lambda x, y: numpy_reference.binary(component, "add", x, y), a, b, c)
             w.result(case, texts[2], matrix, wanted)
 
     return Row(f"programs {component} {' / '.join(names[:1])}", tuple(keys.values()), write)

@@ -12,9 +12,8 @@ from matrix_programs import Target, spelled
 
 from coopmat.cts.experiment import Place
 from coopmat.cts.writers.c import copies_agree
-from coopmat.matrices import reference
-from coopmat.matrices.meaning import wrong_places
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, wrong_places
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
 from .axes import PARTS, copies
@@ -207,7 +206,7 @@ class Writer:
 
     @staticmethod
     def room(matrix: MatrixType, layout: Layout, stride: int) -> int:
-        return int(reference.offsets(matrix.shape, matrix.component, layout, stride).max()) + 1
+        return int(numpy_reference.offsets(matrix.shape, matrix.component, layout, stride).max()) + 1
 
     @staticmethod
     def pattern(size: int, component: ComponentType) -> Array:
@@ -243,7 +242,7 @@ class Writer:
         near: Array | float = 0.0
         if np.ndim(tolerance) or tolerance:
             near = np.zeros(memory.size)
-            places = before + reference.offsets(matrix.shape, matrix.component, layout, stride)
+            places = before + numpy_reference.offsets(matrix.shape, matrix.component, layout, stride)
             near[places] = tolerance
         self.checks.append(Check(case, number, matrix.component, memory, near))
 
@@ -271,7 +270,7 @@ class Writer:
 
 
 def reference_store(memory: Array, values: Array, matrix: MatrixType, layout: Layout, stride: int) -> None:
-    memory[reference.offsets(matrix.shape, matrix.component, layout, stride)] = values
+    memory[numpy_reference.offsets(matrix.shape, matrix.component, layout, stride)] = values
 
 
 def count(rows: Iterable[Row]) -> int:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from coopmat import compiler
 from coopmat.diagnostics import CompileError
 from coopmat.matrices import lowering
-from coopmat.matrices.instance import FromTemplate
-from coopmat.matrices.instances import Conversion, Transpose
+from coopmat.matrices.library_function import FromTemplate
+from coopmat.matrices.library_functions import Conversion, Transpose
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
@@ -59,13 +59,13 @@ class Operation:
 
     code: OpenCL C on the matrices a, b, c (of these uses), h (a quarter of c), the scalar s, the pointers p and own,
     and the functions of `source`.
-    instance: a function from the component type to the library function, if the operation is one call.
+    library_function: a function from the component type to the library function, if the operation is one call.
     integers: whether the operation exists for integers only.
     """
 
     title: str
     code: str
-    instance: Callable[[ComponentType], lowering.Instance] | None
+    library_function: Callable[[ComponentType], lowering.LibraryFunction] | None
     integers: bool = False
 
     @property
@@ -81,19 +81,21 @@ def _sum(component: ComponentType) -> ComponentType:
     return COMPONENT_TYPES[SUMS.get(component.name, component.name)]
 
 
-def _load(layout: Layout, checked: bool = False, space: str = "global") -> Callable[[ComponentType], lowering.Instance]:
+def _load(
+    layout: Layout, checked: bool = False, space: str = "global"
+) -> Callable[[ComponentType], lowering.LibraryFunction]:
     use = Use.B if layout == Layout.PACKED else Use.ACCUMULATOR
     return lambda t: lowering.Load(matrix(t, use), space, layout, False, checked)
 
 
 def _store(
     layout: Layout, checked: bool = False, space: str = "global"
-) -> Callable[[ComponentType], lowering.Instance]:
+) -> Callable[[ComponentType], lowering.LibraryFunction]:
     return lambda t: lowering.Store(matrix(t), space, layout, False, checked)
 
 
-def _multiply(saturating: bool) -> Callable[[ComponentType], lowering.Instance]:
-    def make(t: ComponentType) -> lowering.Instance:
+def _multiply(saturating: bool) -> Callable[[ComponentType], lowering.LibraryFunction]:
+    def make(t: ComponentType) -> lowering.LibraryFunction:
         total = _sum(t)
         mask = default_operands(t, t, total) | (Operands.SATURATING if saturating else Operands.NONE)
         return lowering.MultiplyAdd(matrix(t, Use.A), matrix(t, Use.B), matrix(total), mask)
@@ -108,11 +110,11 @@ def _other(t: ComponentType) -> ComponentType:
     ]
 
 
-def _reduce(how: int, rows: int = 16, columns: int = 16) -> Callable[[ComponentType], lowering.Instance]:
+def _reduce(how: int, rows: int = 16, columns: int = 16) -> Callable[[ComponentType], lowering.LibraryFunction]:
     return lambda t: lowering.Reduce(matrix(t), "either", how=how, rows=rows, columns=columns)
 
 
-def _map(function: str, operands: int) -> Callable[[ComponentType], lowering.Instance]:
+def _map(function: str, operands: int) -> Callable[[ComponentType], lowering.LibraryFunction]:
     return lambda t: lowering.Map(matrix(t), function, operands=operands)
 
 
@@ -304,17 +306,17 @@ def _without_call(row: Operation) -> str:
 
 
 def lowered(route: str, row: Operation, component: ComponentType) -> str:
-    if row.instance is None:
+    if row.library_function is None:
         return _without_call(row)
     lowered = LOWERED_ROUTES[route]
     target = lowered.target(None, None)
-    instance = row.instance(component)
-    assert isinstance(instance, FromTemplate)
-    macros = instance.definitions(target)
-    file, name = lowering.section(instance.files(lowered), macros["OP"])
+    function = row.library_function(component)
+    assert isinstance(function, FromTemplate)
+    macros = function.definitions(target)
+    file, name = lowering.section(function.files(lowered), macros["OP"])
     words = [f"{name} of {file}"]
     words += ["by float"] if functions_called(macros.values()) else []
-    words += ["scratch"] if instance.scratch_bytes(target) else []
+    words += ["scratch"] if function.scratch_bytes(target) else []
     return ", ".join(words)
 
 

@@ -224,7 +224,7 @@ class Expressions:
 
 
 def as_memory(element: str, data: Array) -> Memory:
-    return Memory.holding(element, data)
+    return Memory.with_data(element, data)
 
 
 def at(place: Place, row: str, column: str) -> str:

@@ -130,7 +130,7 @@ class Kernel:
         """Return one of the matrices in a new buffer of the kernel."""
         name, count = self.unused("g"), self.random.randrange(1, 4)
         data = random_values(self.random, kind.element, (count * kind.storage,))
-        memory = Memory.holding(kind.element, data)
+        memory = Memory.with_data(kind.element, data)
         space = self.random.choice(["global", "global", "global const", "constant"])
         self.arguments.append(Argument(f"{space} {kind.name} *{name}", memory))
         for number in range(count):
@@ -189,7 +189,7 @@ class Kernel:
         fitting = [(n, m) for n, m in self._memories if m.element == kind.element and m.data.size >= size]
         if not fitting or self.random.random() < 0.2:
             name = self.unused("m")
-            memory = Memory.holding(kind.element, random_values(self.random, kind.element, (size + 5,)))
+            memory = Memory.with_data(kind.element, random_values(self.random, kind.element, (size + 5,)))
             self.arguments.append(Argument(f"global {kind.element} *{name}", memory))
             self._memories.append((name, memory))
             fitting = [(name, memory)]

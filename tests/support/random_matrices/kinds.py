@@ -77,7 +77,7 @@ class Memory:
         return cls(element, data, np.zeros(count, bool), data.copy())
 
     @classmethod
-    def holding(cls, element: str, data: Array) -> Memory:
+    def with_data(cls, element: str, data: Array) -> Memory:
         return cls(element, data, np.ones(data.size, bool), data.copy())
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from coopmat.matrices import meaning
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import widen
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use, default_operands
 
 from .assembly import Assembly, Body
@@ -104,7 +105,7 @@ class Program:
             return Value(self.asm.emit("OpCopyObject", self.asm.matrix(y.matrix), y.id), y.matrix, y.of)
         name = "OpIAdd" if component.is_integer else "OpFAdd"
         id_ = self.asm.emit(name, self.asm.matrix(x.matrix), x.id, y.id)
-        return Value(id_, x.matrix, lambda e: meaning.binary(component, "add", x.of(e), y.of(e)))
+        return Value(id_, x.matrix, lambda e: numpy_reference.binary(component, "add", x.of(e), y.of(e)))
 
 
 class _Specialised(Assembly):
@@ -157,7 +158,7 @@ def operator(p: Program, x: Value) -> Value | None:
     if not component.is_integer and p.rng.random() < 0.3:
         asm.decorations.append(f"OpDecorate {id_} FPFastMathMode None")
         asm.names.append(f'OpName {id_} "sum"')
-    return Value(id_, x.matrix, lambda e: meaning.binary(component, name, x.of(e), y.of(e)))
+    return Value(id_, x.matrix, lambda e: numpy_reference.binary(component, name, x.of(e), y.of(e)))
 
 
 def quotient(p: Program, x: Value) -> Value | None:
@@ -167,7 +168,7 @@ def quotient(p: Program, x: Value) -> Value | None:
         return None
     y = p.memory.loaded(x.matrix, small(component, (x.matrix.rows, x.matrix.columns), p.rng) * 2 + 1)
     id_ = p.asm.emit("OpSDiv" if component.signed else "OpUDiv", p.asm.matrix(x.matrix), x.id, y.id)
-    return Value(id_, x.matrix, lambda e: meaning.binary(component, "div", x.of(e), y.of(e)))
+    return Value(id_, x.matrix, lambda e: numpy_reference.binary(component, "div", x.of(e), y.of(e)))
 
 
 def negation(p: Program, x: Value) -> Value | None:
@@ -175,7 +176,7 @@ def negation(p: Program, x: Value) -> Value | None:
     if component.is_bits:
         return None
     id_ = p.asm.emit("OpSNegate" if component.is_integer else "OpFNegate", p.asm.matrix(x.matrix), x.id)
-    return Value(id_, x.matrix, lambda e: meaning.negate(component, x.of(e)))
+    return Value(id_, x.matrix, lambda e: numpy_reference.negate(component, x.of(e)))
 
 
 def conversion(p: Program, x: Value) -> Value | None:
@@ -183,14 +184,14 @@ def conversion(p: Program, x: Value) -> Value | None:
     to = p.components[int(p.rng.integers(len(p.components)))]
     if to == source or not is_exact(source, x.of({}), 100):
         return None
-    if not to.signed and np.any(meaning.widen(source, x.of({})) < 0):
+    if not to.signed and np.any(widen(source, x.of({})) < 0):
         return None
     opcode = _conversion(source, to)
     matrix = replace(x.matrix, component=to)
     if opcode is None:
         return Value(x.id, matrix, lambda e: x.of(e).view(to.numpy))
     id_ = p.asm.emit(opcode, p.asm.matrix(matrix), x.id)
-    return Value(id_, matrix, lambda e: meaning.convert(x.of(e), source, to))
+    return Value(id_, matrix, lambda e: numpy_reference.convert(x.of(e), source, to))
 
 
 def _conversion(source: ComponentType, to: ComponentType) -> str | None:
@@ -217,7 +218,7 @@ def product(p: Program, x: Value) -> Value | None:
     types = (a, b, component)
 
     def compute(e: Environment) -> np.ndarray:
-        return meaning.mul_add(types, first.of(e), second.of(e), addend.of(e), mask)[0]
+        return numpy_reference.mul_add(types, first.of(e), second.of(e), addend.of(e), mask)[0]
 
     result = Value(
         p.asm.emit("OpCooperativeMatrixMulAddKHR", p.asm.matrix(addend.matrix), *ids), addend.matrix, compute
@@ -430,7 +431,9 @@ def components(p: Program, x: Value) -> Value | None:
     asm.do(f"{following} = OpIAdd {uint} {i} {asm.number(1)}")
     asm.label(behind, f"OpBranch {head}")
     one = np.full((x.matrix.rows, x.matrix.columns), from_integers(component, np.array(1)))
-    return Value(asm.emit("OpLoad", kind, room), x.matrix, lambda e: meaning.binary(component, "add", x.of(e), one))
+    return Value(
+        asm.emit("OpLoad", kind, room), x.matrix, lambda e: numpy_reference.binary(component, "add", x.of(e), one)
+    )
 
 
 def parts(p: Program, x: Value) -> Value:

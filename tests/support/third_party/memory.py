@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coopmat.matrices import reference
-from coopmat.matrices.meaning import wrong_places
-from coopmat.matrices.reference import Array
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array, wrong_places
 from coopmat.matrices.variants import Layout, MatrixType
 
 from .assembly import Assembly
@@ -64,7 +63,7 @@ class Memory:
         asm, rng = self.asm, self.rng
         layout, pointee, stride, offset, room = self._layout(matrix)
         before = self._pattern(matrix, room)
-        before[offset + reference.offsets(matrix.shape, matrix.component, layout, stride)] = values
+        before[offset + numpy_reference.offsets(matrix.shape, matrix.component, layout, stride)] = values
         space = str(rng.choice(["global", "global", "global", "constant", "generic", "local"]))
         kind = asm.vector(matrix.component, pointee)
         pointer_type = asm.pointer("constant" if space == "constant" else "global", kind)
@@ -97,7 +96,7 @@ class Memory:
         layout, pointee, stride, offset, room = self._layout(matrix)
         before = self._pattern(matrix, room)
         after = before.copy()
-        after[offset + reference.offsets(matrix.shape, matrix.component, layout, stride)] = value.of({})
+        after[offset + numpy_reference.offsets(matrix.shape, matrix.component, layout, stride)] = value.of({})
         kind = asm.pointer("global", asm.vector(matrix.component, pointee))
         base = self.argument(kind, Buffer(before, holds(matrix, after)))
         at = asm.emit("OpInBoundsPtrAccessChain", kind, base, asm.number(offset // pointee, 64))
@@ -120,7 +119,7 @@ class Memory:
         line = matrix.columns if layout == Layout.ROW_MAJOR else matrix.rows
         stride = -(-(line + int(self.rng.integers(4))) // pointee) * pointee
         offset = int(self.rng.integers(3)) * pointee
-        last = int(reference.offsets(matrix.shape, matrix.component, layout, stride).max())
+        last = int(numpy_reference.offsets(matrix.shape, matrix.component, layout, stride).max())
         return layout, pointee, stride, offset, -(-(offset + last + 3) // pointee) * pointee
 
     def _pattern(self, matrix: MatrixType, room: int) -> Array:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coopmat.matrices.meaning import narrow, widen
-from coopmat.matrices.reference import Array
+from coopmat.matrices.numpy_reference import Array, narrow, widen
 from coopmat.matrices.variants import ComponentType, MatrixType
 
 Environment = dict[str, Array]

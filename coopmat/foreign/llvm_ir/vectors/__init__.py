@@ -39,7 +39,7 @@ def lower(module: Module, options: LowerOptions) -> LibraryCalls | None:
     if lowering.exact:
         # The metadata permits contraction in the whole module, but some operations must not be contracted.
         module.rest = [line for line in module.rest if not line.startswith("!opencl.enable.FP_CONTRACT")]
-    return lowering.calls if lowering.calls.instances else None
+    return lowering.calls if lowering.calls.library_functions else None
 
 
 def _is_replaced(head: Call) -> bool:

@@ -1,8 +1,8 @@
-"""Lane layouts ("holdings") of a matrix in a subgroup: which component each lane holds in which slot.
+"""Lane layouts of a matrix in a subgroup: which component each lane holds in which slot.
 
-    holding = Columns(rows=16, columns=24, lanes=16)
-    holding.place(lane=3, slot=17)           # (1, 19)
-    holding.place(Term("l"), Term("s"))      # the same as OpenCL C, for the library's sections
+    layout = Columns(rows=16, columns=24, lanes=16)
+    layout.place(lane=3, slot=17)           # (1, 19)
+    layout.place(Term("l"), Term("s"))      # the same as OpenCL C, for the library's sections
 
 Each layout is defined once, for integers, numpy's arrays and `Term`s. With arrays, tests prove that every component is
 held exactly once. With `Term`s, the same lines print the library's text.
@@ -56,7 +56,7 @@ for _name, (_symbol, _neutral) in {"add": ("+", 0), "sub": ("-", 0), "mul": ("*"
 
 
 @dataclass(frozen=True, slots=True)
-class Holding(ABC):
+class LaneLayout(ABC):
     """A lane layout: the distribution of a matrix of `rows` x `columns` over `lanes` lanes.
 
     The components of a lane are in its first slots.
@@ -106,7 +106,7 @@ class Holding(ABC):
         """Return the number of components that a lane holds."""
         return self.slots
 
-    def lies_as(self, other: Holding) -> bool:
+    def lies_as(self, other: LaneLayout) -> bool:
         """Return whether each component is in the same lane and slot as in `other`, even if their classes differ."""
         return self == other or _lie_alike(self, other)
 
@@ -129,7 +129,7 @@ class Holding(ABC):
 
 
 @lru_cache(maxsize=4096)
-def _lie_alike(x: Holding, y: Holding) -> bool:
+def _lie_alike(x: LaneLayout, y: LaneLayout) -> bool:
     """Return whether two layouts put each component into the same lane and slot, by comparing all slots."""
     shape = x.lanes, x.slots
     if (x.rows, x.columns, *shape) != (y.rows, y.columns, y.lanes, y.slots):
@@ -138,7 +138,7 @@ def _lie_alike(x: Holding, y: Holding) -> bool:
     return all(x.place(lane, slot) == y.place(lane, slot) for lane, slot in places)
 
 
-class Whole(Holding):
+class Whole(LaneLayout):
     """A lane layout in which one work-item has the whole matrix, row by row."""
 
     __slots__ = ()
@@ -285,7 +285,7 @@ def _digits(number: Number, digits: tuple[Digit, ...]) -> list[tuple[Digit, Numb
 
 
 @dataclass(frozen=True, slots=True)
-class Fragments(Holding):
+class Fragments(LaneLayout):
     """A lane layout as operands of an instruction: a matrix is split into tiles, which are ordered down the columns.
 
     The constructor raises ValueError if the shape is no multiple of the tile's, or the number of lanes differs.
@@ -327,7 +327,7 @@ class Fragments(Holding):
         return lane, number * tile.components + slot
 
 
-class Columns(Holding):
+class Columns(LaneLayout):
     """A lane layout in which lane l has the columns c with c % lanes == l, in order, for every use."""
 
     __slots__ = ()

@@ -1,8 +1,8 @@
 """Native matrices: values of `target("spirv.CooperativeMatrixKHR", ...)`, with operations as calls.
 
-`coopmat.passes.native` has replaced operations without an instruction by function calls. LLVM's SPIR-V backend turns
-some of the calls emitted here into instructions; `spirv/legalize.py` rewrites the others, which are placeholders. A
-callee's name is `_Z<length>__spirv_<instruction>` and a tag that distinguishes declarations of different types. Loads
+`coopmat.passes.native_calls` has replaced operations without an instruction by function calls. LLVM's SPIR-V backend
+turns some of the calls emitted here into instructions; `spirv/legalize.py` rewrites the others, which are placeholders.
+A callee's name is `_Z<length>__spirv_<instruction>` and a tag that distinguishes declarations of different types. Loads
 and stores have a real Itanium suffix, from which the backend takes the pointee type.
 """
 
@@ -29,14 +29,14 @@ from ...frontend.types import (
     held_as,
     size_of,
 )
-from ...matrices.instances import Conversion
+from ...matrices.library_functions import Conversion
 from ...matrices.placeholders import MatrixCall, mangle_instruction
 from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined
 from .context import FunctionContext, space_of
 
 if TYPE_CHECKING:
-    from .places import Operand
+    from .lvalues import Operand
 
 EXTENSION = "SPV_KHR_cooperative_matrix"
 _OP_TYPE_FLOAT = 22
@@ -110,7 +110,7 @@ def _vendor(matrix: CoopMatrixType) -> str:
     return f"u{len(name)}{name}"
 
 
-class NativeMatrices:
+class NativeMatrixTypes:
     """The LLVM types of the cooperative matrices of a module."""
 
     def __init__(self, module: ModuleBuilder | None = None) -> None:

@@ -1,4 +1,4 @@
-"""That a holding is a holding: every component in one slot of one lane, and all that follows from it."""
+"""That each lane layout has every component in one slot of one lane, and all that follows from that."""
 
 import itertools
 from dataclasses import dataclass
@@ -8,38 +8,38 @@ import pytest
 from repeats import slow_where
 
 from coopmat.matrices import fragments
-from coopmat.matrices.holdings import Columns, Fragments, Holding, Interleaved, Term, Whole
-from coopmat.matrices.instructions import FAMILIES
+from coopmat.matrices.lane_layouts import Columns, Fragments, Interleaved, LaneLayout, Term, Whole
 from coopmat.matrices.routes import LISTED_ROUTES, LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
+from coopmat.matrices.vendor_instructions import FAMILIES
 
 SHAPES = tuple(itertools.product((1, 2, 3, 7, 8, 16, 17, 33, 48), repeat=2))
 
 
-def check(holding: Holding) -> None:
+def check(layout: LaneLayout) -> None:
     """AssertionError where a component has not as many places as copies, or where one of the rules is broken."""
-    lanes, slots = np.indices((holding.lanes, holding.slots))
-    rows, columns = np.broadcast_arrays(*holding.place(lanes, slots))
-    held = (rows < holding.rows) & (columns < holding.columns)
-    counts = np.zeros((holding.rows, holding.columns), int)
+    lanes, slots = np.indices((layout.lanes, layout.slots))
+    rows, columns = np.broadcast_arrays(*layout.place(lanes, slots))
+    held = (rows < layout.rows) & (columns < layout.columns)
+    counts = np.zeros((layout.rows, layout.columns), int)
     np.add.at(counts, (rows[held], columns[held]), 1)
-    assert (counts == holding.copies).all()
+    assert (counts == layout.copies).all()
     # What a lane holds comes first in its slots.
-    length = np.broadcast_to(holding.length(np.arange(holding.lanes)), holding.lanes)
+    length = np.broadcast_to(layout.length(np.arange(layout.lanes)), layout.lanes)
     assert (held == (slots < length[:, None])).all()
-    assert holding.is_full == held.all()
+    assert layout.is_full == held.all()
     # There and back again.
-    r, c = np.indices((holding.rows, holding.columns))
-    lane, slot = np.broadcast_arrays(*holding.holder(r, c))
-    assert (lanes[lane, slot] == lane).all() and (slot < holding.slots).all()
+    r, c = np.indices((layout.rows, layout.columns))
+    lane, slot = np.broadcast_arrays(*layout.holder(r, c))
+    assert (lanes[lane, slot] == lane).all() and (slot < layout.slots).all()
     assert (rows[lane, slot] == r).all() and (columns[lane, slot] == c).all()
     # Copies of a lane's components are in the same slots of others, of which the first is the holder.
-    first = np.broadcast_to(holding.first_lane(np.arange(holding.lanes)), holding.lanes)
+    first = np.broadcast_to(layout.first_lane(np.arange(layout.lanes)), layout.lanes)
     assert (rows[first] == rows)[held].all() and (columns[first] == columns)[held].all()
-    assert np.isin(lane, first).all() and (first <= np.arange(holding.lanes)).all()
-    assert holding.lanes == 1 or not holding.has_vectors
-    if isinstance(holding, Whole) and not isinstance(holding, Interleaved):
-        assert (slot == r * holding.columns + c).all()
+    assert np.isin(lane, first).all() and (first <= np.arange(layout.lanes)).all()
+    assert layout.lanes == 1 or not layout.has_vectors
+    if isinstance(layout, Whole) and not isinstance(layout, Interleaved):
+        assert (slot == r * layout.columns + c).all()
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 5, 8, 16, 32, 64])
@@ -53,11 +53,11 @@ def test_every_component_is_held_once(kind, lanes):
 @pytest.mark.parametrize("pack", [2, 4])
 def test_packs_of_rows_lie_as_in_the_packed_layout(pack):
     for rows, columns in SHAPES:
-        holding = Interleaved(rows * pack, columns, 1, pack)
-        check(holding)
+        layout = Interleaved(rows * pack, columns, 1, pack)
+        check(layout)
         r, c = np.indices((rows * pack, columns))
         stride = columns * pack
-        assert (holding.holder(r, c)[1] == r // pack * stride + c * pack + r % pack).all()
+        assert (layout.holder(r, c)[1] == r // pack * stride + c * pack + r % pack).all()
 
 
 # The emulated routes have the layouts of their instructions.
@@ -66,7 +66,7 @@ def test_every_matrix_is_held(name):
     route = LOWERED_ROUTES[name]
     for lanes in {route.size(8), *(row.lanes for row in route.products)}:
         for component, use, (rows, columns) in itertools.product(COMPONENT_TYPES.values(), Use, SHAPES):
-            check(route.holding(MatrixType(component, rows, columns, use), lanes))
+            check(route.lane_layout(MatrixType(component, rows, columns, use), lanes))
 
 
 FRAGMENTS = {row.name: row for family in FAMILIES for row in fragments.products(family)}
@@ -80,10 +80,10 @@ def test_operands_of_instructions_are_held(name):
     for use, types, tile in zip(Use, (product.a, product.b, product.c), product.tiles, strict=True):
         for down, along in ((1, 1), (3, 2), (2, 5)):
             matrix = MatrixType(COMPONENT_TYPES[types[0]], tile.rows * down, tile.columns * along, use)
-            holding = product.holding(matrix)
-            check(holding)
-            assert holding.copies == (2 if use in copied else 1)
-            assert holding.slots == tile.components * down * along
+            layout = product.lane_layout(matrix)
+            check(layout)
+            assert layout.copies == (2 if use in copied else 1)
+            assert layout.slots == tile.components * down * along
         for row in product.instructions:
             registers = row.registers[use]
             size = {"int": 4, "uint": 4, "float": 4, "short": 2, "ushort": 2, "double": 8}[registers.element]
@@ -125,7 +125,7 @@ def value(text: str, **names: int) -> int:
     return int(eval(text.replace("/", "//"), {}, names))
 
 
-HOLDINGS = (
+LAYOUTS = (
     Whole(7, 12, 1),
     Interleaved(8, 12, 1, 4),
     Columns(7, 12, 5),
@@ -137,16 +137,16 @@ HOLDINGS = (
 )
 
 
-@pytest.mark.parametrize("holding", HOLDINGS, ids=str)
-def test_the_text_says_the_same(holding):
-    macros = holding.macros()
-    for lane, slot in itertools.product(range(holding.lanes), range(holding.slots)):
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_the_text_says_the_same(layout):
+    macros = layout.macros()
+    for lane, slot in itertools.product(range(layout.lanes), range(layout.slots)):
         row, column = (value(macros[name], l=lane, s=slot) for name in ("ROW(l, s)", "COLUMN(l, s)"))
-        assert (row, column) == holding.place(lane, slot)
-        assert value(macros["HELD"], CM_LANE=lane) == holding.length(lane)
+        assert (row, column) == layout.place(lane, slot)
+        assert value(macros["HELD"], CM_LANE=lane) == layout.length(lane)
         first = value(macros["FIRST(l)"], l=lane)
-        assert first == holding.first_lane(lane)
-        if row < holding.rows and column < holding.columns:
+        assert first == layout.first_lane(lane)
+        if row < layout.rows and column < layout.columns:
             holder = (value(macros[name], r=row, c=column) for name in ("HOLDER(r, c)", "SLOT(r, c)"))
             assert tuple(holder) == (first, slot)
 

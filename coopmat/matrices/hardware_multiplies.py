@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from . import spelling
-from .holdings import Fragments, Holding, Interleaved, Tile
-from .instructions import Instruction, Registers
+from .lane_layouts import Fragments, Interleaved, LaneLayout, Tile
 from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use, Variant, default_operands
+from .vendor_instructions import Instruction, Registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Product(ABC):
         return self.fits(a) and self.fits(b) and self.fits(c)
 
     @abstractmethod
-    def holding(self, matrix: MatrixType) -> Holding | None:
+    def lane_layout(self, matrix: MatrixType) -> LaneLayout | None:
         """Return the lane layout that the instruction requires of a matrix; None if it accepts any."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class DotProduct(Product):
     pack: int = 1
     features: tuple[str, ...] = ()
 
-    def holding(self, matrix: MatrixType) -> Holding | None:
+    def lane_layout(self, matrix: MatrixType) -> LaneLayout | None:
         if matrix.use is not Use.B or not self.fits(matrix):
             return None
         return Interleaved(matrix.rows, matrix.columns, 1, self.pack)
@@ -152,7 +152,7 @@ class FragmentProduct(Product):
         """Return whether devices of a generation have the instructions."""
         return self.instructions[0].is_of(generation)
 
-    def holding(self, matrix: MatrixType) -> Holding | None:
+    def lane_layout(self, matrix: MatrixType) -> LaneLayout | None:
         if not self.fits(matrix):
             return None
         return Fragments(matrix.rows, matrix.columns, self.lanes, self.tiles[matrix.use])

@@ -8,9 +8,9 @@ from ...analysis.target_check import Requirement
 from ...matrices.memory_rules import Congruence
 from ...matrices.variants import Layout
 from ...spirv.module import OP, Module
-from ...spirv.pool import Pool
+from ...spirv.module_globals import ModuleGlobals
 from ...spirv.sections import Section, split
-from . import small_floats
+from . import floats_as_integers
 from .types import Types
 
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
@@ -24,8 +24,8 @@ def find_requirements(module: Module) -> Iterator[Requirement]:
     The requirements have no places. Strides are those that are constants.
     """
     sections, functions = split(module.instructions)
-    types = Types(Pool(module, sections[Section.GLOBAL], module.definitions()))
-    types.read_matrices(small_floats.of_matrices(sections[Section.GLOBAL]))
+    types = Types(ModuleGlobals(module, sections[Section.GLOBAL], module.definitions()))
+    types.read_matrices(floats_as_integers.of_matrices(sections[Section.GLOBAL]))
     yield from (Requirement(None, (matrix,)) for matrix in types.matrices.values())
     constants = {i.result: i for i in module.instructions if i.name == "OpConstant"}
     for item in (item for body in functions for item in body):

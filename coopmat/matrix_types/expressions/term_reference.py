@@ -40,10 +40,10 @@ def value(term: Term, inputs: Sequence[Any]) -> Array:
 
     `inputs` are matrices as two-dimensional arrays of their element's dtype, scalars, and indices.
     """
-    return bounded(term, inputs).matrix
+    return value_with_error(term, inputs).matrix
 
 
-def bounded(term: Term, inputs: Sequence[Any]) -> Value:
+def value_with_error(term: Term, inputs: Sequence[Any]) -> Value:
     """Return the `value` of a term and its bound; conversions of inexact values to integers are not covered."""
     with np.errstate(all="ignore"):
         return _bounded(term, inputs)

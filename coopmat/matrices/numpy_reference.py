@@ -1,8 +1,12 @@
 """A numpy reference of every operation on cooperative matrices.
 
 A matrix is a two-dimensional array of its component type's dtype (`ComponentType.numpy`). Memory is a one-dimensional
-array of the same dtype. Strides count components. Types that numpy lacks are not covered (see `meaning`). Floating
-point follows IEEE 754, including NaN and infinities. The docstrings name the cases that the language leaves undefined.
+array of the same dtype. Strides count components. Floating point follows IEEE 754, including NaN and infinities. The
+docstrings name the cases that the language leaves undefined.
+
+A matrix of a floating-point type that numpy lacks is an array of bit patterns. The functions `numpy_...` do not support
+these types; `binary`, `negate`, `convert` and `mul_add` do. Their arithmetic is in float32 with a further rounding. For
+a single operation the result is exact, because float32 has more than twice the digits.
 """
 
 from __future__ import annotations
@@ -16,12 +20,77 @@ from .variants import COMPONENT_TYPES, ComponentType, Layout, MatrixShape, Opera
 
 Array = NDArray[Any]
 
+F32 = COMPONENT_TYPES["f32"]
+# component type -> error of a division in units in the last place; 1 for other floating-point types. Other operations
+# are exact.
+DIVISION = {"f32": 2.5, "f64": 0.0}
 _BY_DTYPE = {row.numpy: row for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 def component_type(array: Array) -> ComponentType:
     """Return the component type of an array's dtype. Raise KeyError for a dtype that no component type has."""
     return _BY_DTYPE[array.dtype.name]
+
+
+# --- bit patterns ----------------------------------------------------------------------------------
+
+# OpenCL's suffix for a rounding mode -> the function that rounds to an integer.
+_ROUND: dict[str, Any] = {"": np.rint, "rte": np.rint, "rtz": np.trunc, "rtp": np.ceil, "rtn": np.floor}
+
+
+def decode_bits(component: ComponentType, patterns: Array) -> Array:
+    """Return the numbers that bit patterns represent, as float32, which can represent all of them."""
+    mantissa, last = component.mantissa, 2**component.exponent - 1
+    bits = patterns.astype(np.int64)
+    exponent, fraction = bits >> mantissa & last, bits & (2**mantissa - 1)
+    significand = fraction + np.where(exponent > 0, 2**mantissa, 0)
+    value = np.ldexp(significand.astype(np.float64), np.maximum(exponent, 1) - component.bias - mantissa)
+    if component.infinities:
+        value = np.where(exponent == last, np.where(fraction == 0, np.inf, np.nan), value)
+    else:
+        value = np.where((exponent == last) & (fraction == 2**mantissa - 1), np.nan, value)
+    return np.asarray(np.where(bits >> (component.bits - 1) & 1, -value, value).astype(np.float32))
+
+
+def encode_bits(component: ComponentType, x: Array, rounding: str = "", saturate: bool = False) -> Array:
+    """Return the bit patterns of numbers, rounded once; the default is to nearest, with ties to even.
+
+    A number that is too large becomes infinity, or NaN if the type has no infinity. With `saturate`, or if it is
+    rounded towards zero, it becomes the largest number.
+    """
+    mantissa, exact = component.mantissa, x.astype(np.longdouble)
+    with np.errstate(all="ignore"):
+        least = 1 - component.bias
+        exponent = np.where(exact == 0, least, np.maximum(np.frexp(exact)[1] - 1, least))
+        units = np.abs(_ROUND[rounding](np.ldexp(exact, mantissa - exponent)))
+        finite = np.isfinite(exact)
+        significand = np.where(finite, units, 0).astype(np.int64)
+    # If rounding carries the significand to the next power of two, the addition carries into the exponent.
+    patterns = ((exponent - least).astype(np.int64) << mantissa) + significand
+    infinite = (2**component.exponent - 1) << mantissa
+    last = infinite + 2**mantissa - 1
+    largest = infinite - 1 if component.infinities else last - 1
+    beyond = infinite if component.infinities else last
+    negative = np.signbit(exact)
+    clamp = finite & {"rtz": np.bool_(True), "rtp": negative, "rtn": ~negative}.get(rounding, np.bool_(False))
+    patterns = np.where(finite & (patterns <= largest), patterns, np.where(clamp | saturate, largest, beyond))
+    patterns = np.where(np.isnan(exact), infinite | 1 << (mantissa - 1) if component.infinities else last, patterns)
+    return np.asarray((patterns | negative.astype(np.int64) << (component.bits - 1)).astype(component.numpy))
+
+
+def widen(component: ComponentType, x: Array) -> Array:
+    """Convert an array to the type in which numpy calculates; bit patterns become float32, other types remain."""
+    return decode_bits(component, x) if component.is_bits else x
+
+
+def narrow(component: ComponentType, x: Array) -> Array:
+    """Convert an array back from the type of `widen`; bit patterns are rounded to nearest, ties to even."""
+    return encode_bits(component, x) if component.is_bits else x.astype(component.numpy)
+
+
+def arithmetic_type(component: ComponentType) -> ComponentType:
+    """Return the type in which numpy calculates with a component type."""
+    return F32 if component.is_bits else component
 
 
 # --- memory ----------------------------------------------------------------------------------------
@@ -53,13 +122,13 @@ def store(memory: Array, matrix: Array, layout: Layout, stride: int) -> None:
 
 def fill(shape: MatrixShape, component: ComponentType, scalar: Any) -> Array:
     """Return a matrix with all components equal to the scalar, converted as by assignment."""
-    return np.full((shape.rows, shape.columns), convert(np.asarray(scalar), component))
+    return np.full((shape.rows, shape.columns), numpy_convert(np.asarray(scalar), component))
 
 
 # --- component-wise --------------------------------------------------------------------------------
 
 
-def binary(operator: str, x: Array, y: Array) -> Array:
+def numpy_binary(operator: str, x: Array, y: Array) -> Array:
     """Return the result of `operator` ("add", "sub", "mul", "div") on arrays of one dtype.
 
     Integers wrap modulo 2^bits, and their quotient truncates. Division by zero, and of the most negative number by -1,
@@ -77,14 +146,24 @@ def binary(operator: str, x: Array, y: Array) -> Array:
 _ARITHMETIC: dict[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
 
 
-def negate(x: Array) -> Array:
+def numpy_negate(x: Array) -> Array:
     """Return the negated components; integers wrap modulo 2^bits."""
     return np.asarray(-x if not component_type(x).is_integer else np.zeros_like(x) - x)
 
 
+def binary(component: ComponentType, operator: str, x: Array, y: Array) -> Array:
+    """Return the result of an operator on two arrays of a component type."""
+    return narrow(component, numpy_binary(operator, widen(component, x), widen(component, y)))
+
+
+def negate(component: ComponentType, x: Array) -> Array:
+    """Return the negated components of an array of a component type."""
+    return narrow(component, numpy_negate(widen(component, x)))
+
+
 def scalar_mul(x: Array, scalar: Any) -> Array:
     """Return the product with a scalar, which is first converted to the component type."""
-    return binary("mul", x, convert(np.asarray(scalar), component_type(x)))
+    return numpy_binary("mul", x, numpy_convert(np.asarray(scalar), component_type(x)))
 
 
 # --- reductions ------------------------------------------------------------------------------------
@@ -106,10 +185,8 @@ def reduce(function: np.ufunc, how: int, x: Array, shape: MatrixShape) -> Array:
 
 # --- conversion ------------------------------------------------------------------------------------
 
-_ROUND_TO_INTEGER: dict[str, Any] = {"": np.trunc, "rtz": np.trunc, "rte": np.rint, "rtp": np.ceil, "rtn": np.floor}
 
-
-def convert(x: Array, to: ComponentType, rounding: str = "", saturate: bool = False) -> Array:
+def numpy_convert(x: Array, to: ComponentType, rounding: str = "", saturate: bool = False) -> Array:
     """Convert like a C cast, or like OpenCL's convert_ functions with `rounding` and `saturate`.
 
     A cast rounds to integers toward zero, to floating point to nearest even, and wraps integers modulo 2^bits.
@@ -123,10 +200,10 @@ def convert(x: Array, to: ComponentType, rounding: str = "", saturate: bool = Fa
 
 
 def _to_integer(x: Array, to: ComponentType, rounding: str, saturate: bool) -> Array:
-    """Convert to an integer type; see `convert`."""
+    """Convert to an integer type; see `numpy_convert`."""
     dtype = np.dtype(to.numpy)
     if x.dtype.kind == "f":
-        x = _ROUND_TO_INTEGER[rounding](x.astype(np.float64))
+        x = _ROUND[rounding or "rtz"](x.astype(np.float64))
         if not saturate:
             return x.astype(dtype)
         x = np.nan_to_num(x, nan=0.0, posinf=2.0**65, neginf=-(2.0**65))
@@ -138,7 +215,7 @@ def _to_integer(x: Array, to: ComponentType, rounding: str, saturate: bool) -> A
 
 
 def _to_float(x: Array, to: ComponentType, rounding: str) -> Array:
-    """Convert to a floating-point type; see `convert`."""
+    """Convert to a floating-point type; see `numpy_convert`."""
     dtype = np.dtype(to.numpy)
     # Convert integers to half by way of double, which is exact whenever the result is finite.
     nearest: Array = (x.astype(np.float64) if dtype == np.float16 else x).astype(dtype)
@@ -155,10 +232,19 @@ def _to_float(x: Array, to: ComponentType, rounding: str) -> Array:
     return nearest
 
 
+def convert(x: Array, source: ComponentType, to: ComponentType, rounding: str = "", saturate: bool = False) -> Array:
+    """Convert an array from one component type to another, like `numpy_convert`."""
+    if source == to:
+        return x
+    if not to.is_bits:
+        return numpy_convert(widen(source, x), to, rounding, saturate)
+    return encode_bits(to, widen(source, x), rounding, saturate)
+
+
 # --- multiply-add ----------------------------------------------------------------------------------
 
 
-def mul_add(a: Array, b: Array, c: Array, operands: Operands) -> Array:
+def numpy_mul_add(a: Array, b: Array, c: Array, operands: Operands) -> Array:
     """Return a b + c in c's component type.
 
     Integers: the low bits of the exact result; the mask determines the signedness of the operands. With SATURATING, the
@@ -194,6 +280,17 @@ def mul_add_bound(a: Array, b: Array, c: Array) -> Array:
         return np.asarray((a.shape[1] + 2) * float(np.finfo(c.dtype).eps) * magnitude)
 
 
+def mul_add(types: tuple[ComponentType, ...], a: Array, b: Array, c: Array, mask: Operands) -> tuple[Array, Array]:
+    """Return a b + c, and the largest error of each component."""
+    if not any(t.is_bits for t in types):
+        return numpy_mul_add(a, b, c, mask), mul_add_bound(a, b, c)
+    wide = [widen(t, x).astype(np.float64) for t, x in zip(types, (a, b, c), strict=True)]
+    with np.errstate(all="ignore"):
+        exact = wide[0] @ wide[1] + wide[2]
+        size = np.abs(wide[0]) @ np.abs(wide[1]) + np.abs(wide[2])
+    return narrow(types[2], exact), (a.shape[1] + 2) * types[2].epsilon * size
+
+
 def _double(x: Array) -> NDArray[np.float64]:
     return x.astype(np.float64)
 
@@ -201,3 +298,34 @@ def _double(x: Array) -> NDArray[np.float64]:
 def _integers(x: Array, signed: bool) -> NDArray[np.object_]:
     """Return exact Python integers: the bits of x, read as signed or unsigned."""
     return np.ascontiguousarray(x).view(f"{'' if signed else 'u'}int{component_type(x).bits}").astype(object)
+
+
+# --- comparison ------------------------------------------------------------------------------------
+
+
+def division_tolerance(component: ComponentType, quotient: Array) -> Array | float:
+    """Return the largest absolute error of a quotient."""
+    ulps = 0.0 if component.is_integer else DIVISION.get(component.name, 1.0)
+    if not ulps:
+        return 0.0
+    with np.errstate(all="ignore"):
+        if component.is_bits:
+            wide = np.abs(widen(component, quotient).astype(np.float64))
+            least = component.normal * component.epsilon
+            return np.where(np.isfinite(wide), np.maximum(wide * component.epsilon, least), 0.0)
+        return ulps * np.spacing(np.abs(quotient)).astype(np.float64)
+
+
+def wrong_places(component: ComponentType, actual: Array, expected: Array, tolerance: Array | float = 0.0) -> Array:
+    """Return a mask of the components in which two arrays differ.
+
+    Components are compared bit for bit, except that all NaNs are equal, and numbers within the absolute `tolerance` are
+    equal.
+    """
+    same = actual.view(f"u{component.size}") == expected.view(f"u{component.size}")
+    if not component.is_integer:
+        with np.errstate(all="ignore"):
+            x, y = widen(component, actual).astype(np.float64), widen(component, expected).astype(np.float64)
+            near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= tolerance) & (np.asarray(tolerance) > 0)
+        same = same | near | (np.isnan(x) & np.isnan(y))
+    return np.asarray(~same)

@@ -16,14 +16,14 @@ from ...spirv.matrix_calls import ROUNDING_MODE
 from ...spirv.module import OP, Instruction, encode_string, id_positions, numbers
 from ...spirv.refusal import unsupported
 from ...spirv.sections import Section
-from ..spirv import small_floats
+from ..spirv import floats_as_integers
 from .parts import Parts
 
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 _RTE, _RTZ, _RTP = numbers("FPRoundingMode.*", "RTE RTZ RTP")
 # The types that SPIR-V allows to be declared only once, and that may become equal here.
 _UNIQUE = frozenset(numbers("OpType*", "CooperativeMatrixKHR Vector Pointer Function"))
-_EXTENSIONS = [Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in small_floats.EXTENSIONS]
+_EXTENSIONS = [Instruction(OP["OpExtension"], tuple(encode_string(name))) for name in floats_as_integers.EXTENSIONS]
 # opcode of a conversion to float -> name of the conversion back
 _BACK = {OP["OpFConvert"]: "FConvert", OP["OpConvertSToF"]: "ConvertFToS", OP["OpConvertUToF"]: "ConvertFToU"}
 
@@ -38,28 +38,28 @@ def as_integers(parts: Parts, profile: NativeProfile) -> None:
     sections, functions = parts.sections, parts.functions
     parts.write()
     _refuse_others(sections[Section.GLOBAL])
-    replaced = small_floats.replace(parts.module, sections, functions)
+    replaced = floats_as_integers.replace(parts.module, sections, functions)
     declared = {i.operands[0] for i in sections[Section.CAPABILITY]}
-    if not replaced.matrices and not declared & small_floats.CAPABILITIES:
+    if not replaced.matrices and not declared & floats_as_integers.CAPABILITIES:
         return
     parts.read()
     _tell_multiply_adds(parts, replaced.matrices)
     _convert(parts, replaced.conversions)
     _merge_types(parts)
     capabilities = sections[Section.CAPABILITY]
-    capabilities[:] = [i for i in capabilities if i.operands[0] not in small_floats.CAPABILITIES]
+    capabilities[:] = [i for i in capabilities if i.operands[0] not in floats_as_integers.CAPABILITIES]
     sections[Section.EXTENSION][:] = [i for i in sections[Section.EXTENSION] if i not in _EXTENSIONS]
 
 
 def _refuse_others(types: Sequence[Instruction]) -> None:
     """Raise Refused for small floats other than bfloat16: no operand of a multiply-add marks integers as such types."""
-    components = small_floats.declared(types)
+    components = floats_as_integers.declared(types)
     for item in types:
         if item.result in components and components[item.result].name != "bf16":
             raise unsupported(item, f"of {components[item.result].opencl_c}, which the consumer lacks")
 
 
-def _convert(parts: Parts, conversions: Mapping[int, small_floats.Conversion]) -> None:
+def _convert(parts: Parts, conversions: Mapping[int, floats_as_integers.Conversion]) -> None:
     decorations = parts.decorations()
     others: set[int] = set()
     for code in parts.functions:
@@ -97,15 +97,16 @@ def _merge_types(parts: Parts) -> None:
     ids: dict[int, int] = {}
 
     def renamed(item: Instruction) -> Instruction:
-        kind = ids.get(item.result_type or 0, item.result_type)
+        type_id = ids.get(item.result_type or 0, item.result_type)
         if not any(word in ids for word in item.operands):
-            return item if kind == item.result_type else Instruction(item.opcode, item.operands, kind, item.result)
+            same = type_id == item.result_type
+            return item if same else Instruction(item.opcode, item.operands, type_id, item.result)
         at = set(id_positions(item, parts.definitions))
         operands = tuple(ids.get(word, word) if n in at else word for n, word in enumerate(item.operands))
-        return Instruction(item.opcode, operands, kind, item.result)
+        return Instruction(item.opcode, operands, type_id, item.result)
 
     code = []
-    for item in map(renamed, parts.pool.ordered({}, set())):
+    for item in map(renamed, parts.globals.ordered({}, set())):
         item = renamed(item)
         key = (item.opcode, item.operands)
         if item.opcode in _UNIQUE and key in ids_by_key:
@@ -124,10 +125,10 @@ class _Conversion:
     """A conversion of a scalar or a vector from or to bfloat16, expanded into integer instructions."""
 
     def __init__(self, parts: Parts, item: Instruction, rounding: int) -> None:
-        self.parts, self.pool, self.item, self.rounding = parts, parts.pool, item, rounding
+        self.parts, self.globals, self.item, self.rounding = parts, parts.globals, item, rounding
         self.out: list[Instruction] = []
 
-    def run(self, how: small_floats.Conversion) -> list[Instruction]:
+    def run(self, how: floats_as_integers.Conversion) -> list[Instruction]:
         self.count = how.count
         if how.source.name == "bf16" == how.target.name:
             self.emit("CopyObject", self.item.result_type or 0, self.item.operands[0], last=True)
@@ -138,7 +139,7 @@ class _Conversion:
         return self.out
 
     def from_bits(self, target: str) -> None:
-        uint, is_float = self.of(self.pool.integer(32)), target == "f32"
+        uint, is_float = self.of(self.globals.integer(32)), target == "f32"
         wide = self.emit("UConvert", uint, self.item.operands[0])
         bits = self.emit("ShiftLeftLogical", uint, wide, self.number(16))
         value = self.emit("Bitcast", self.float(), bits, last=is_float)
@@ -147,12 +148,12 @@ class _Conversion:
 
     def to_bits(self, source: ComponentType) -> None:
         """Convert to bfloat16: add the rounding increment and take the upper half of the bits; a NaN becomes quiet."""
-        uint = self.of(self.pool.integer(32))
+        uint = self.of(self.globals.integer(32))
         bits = self.odd_bits(uint) if source in INEXACT_IN_FLOAT else self.float_bits(uint)
         rounded = self.emit("IAdd", uint, bits, self.increment(uint, bits))
         quiet = self.emit("BitwiseOr", uint, bits, self.number(0x400000))
         magnitude = self.emit("BitwiseAnd", uint, bits, self.number(0x7FFFFFFF))
-        bool_ = self.of(self.pool.intern("OpTypeBool"))
+        bool_ = self.of(self.globals.intern("OpTypeBool"))
         is_nan = self.emit("UGreaterThan", bool_, magnitude, self.number(0x7F800000))
         result = self.emit("Select", uint, is_nan, quiet, rounded)
         half = self.emit("ShiftRightLogical", uint, result, self.number(16))
@@ -173,7 +174,7 @@ class _Conversion:
         near = self.emit(self.item.name.removeprefix("Op"), self.float(), value)
         self.parts.decorate(near, [(ROUNDING_MODE, _RTZ)])
         again = self.emit(back, self.parts.types.of(value), near)
-        bool_ = self.of(self.pool.intern("OpTypeBool"))
+        bool_ = self.of(self.globals.intern("OpTypeBool"))
         differ = self.emit("FUnordNotEqual" if back == "FConvert" else "INotEqual", bool_, again, value)
         sticky = self.emit("Select", uint, differ, self.number(1), self.number(0))
         return self.emit("BitwiseOr", uint, self.emit("Bitcast", uint, near), sticky)
@@ -194,20 +195,20 @@ class _Conversion:
     # --- building blocks
 
     def of(self, scalar: int) -> int:
-        return scalar if self.count == 1 else self.pool.intern("OpTypeVector", scalar, self.count)
+        return scalar if self.count == 1 else self.globals.intern("OpTypeVector", scalar, self.count)
 
     def float(self) -> int:
-        return self.of(self.pool.intern("OpTypeFloat", 32))
+        return self.of(self.globals.intern("OpTypeFloat", 32))
 
     def number(self, value: int) -> int:
-        one = self.pool.number(value)
+        one = self.globals.number(value)
         if self.count == 1:
             return one
-        uint = self.of(self.pool.integer(32))
-        return self.pool.intern("OpConstantComposite", *[one] * self.count, result_type=uint)
+        uint = self.of(self.globals.integer(32))
+        return self.globals.intern("OpConstantComposite", *[one] * self.count, result_type=uint)
 
-    def emit(self, name: str, kind: int, *operands: int, last: bool = False) -> int:
+    def emit(self, name: str, type_id: int, *operands: int, last: bool = False) -> int:
         result = self.item.result or 0 if last else self.parts.module.new_id()
-        self.out.append(Instruction(OP[f"Op{name}"], operands, kind, result))
+        self.out.append(Instruction(OP[f"Op{name}"], operands, type_id, result))
         self.parts.define(self.out[-1:])
         return result

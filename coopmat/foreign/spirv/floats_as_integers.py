@@ -101,7 +101,7 @@ def replace(
 def declared(code: Iterable[Instruction]) -> dict[int, ComponentType]:
     """Return id -> component type, for the small floats among a module's types."""
     encoded = ((i.result or 0, _ENCODINGS.get(i.operands)) for i in code if i.opcode == _FLOAT)
-    return {kind: row for kind, row in encoded if row is not None}
+    return {type_id: row for type_id, row in encoded if row is not None}
 
 
 def of_matrices(code: Sequence[Instruction]) -> dict[int, ComponentType]:
@@ -115,14 +115,14 @@ def _defined(sections: Mapping[Section, list[Instruction]], functions: list[list
 
 
 def _component(
-    kind: int | None, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType]
+    type_id: int | None, definitions: Mapping[int, Instruction], types: Mapping[int, ComponentType]
 ) -> tuple[str, int]:
     """Return the name of a type's component, and the number of components.
 
     The name is that of a small float, or "f" or "i" and the bits; it is empty for types that are neither scalars nor
     vectors.
     """
-    item, count = definitions[kind or 0], 1
+    item, count = definitions[type_id or 0], 1
     if item.opcode == _VECTOR:
         item, count = definitions[item.operands[0]], item.operands[1]
     if small := types.get(item.result or 0):
@@ -141,9 +141,8 @@ def _look_at(
         if small := _small((item.operands[at] for at in id_positions(item, definitions)), item, definitions, types):
             raise unsupported(item, f"of {small[0].opencl_c} is not supported where matrices are lowered")
         return
-    (source, count), (target, _) = (
-        _component(kind, definitions, types) for kind in (definitions[item.operands[0]].result_type, item.result_type)
-    )
+    type_ids = definitions[item.operands[0]].result_type, item.result_type
+    (source, count), (target, _) = (_component(type_id, definitions, types) for type_id in type_ids)
     components = [COMPONENT_TYPES[name.replace("i", sign)] for name in (source, target)]
     replaced.conversions[item.result or 0] = Conversion(components[0], components[1], count)
 
@@ -156,7 +155,7 @@ def _small(
 ) -> list[ComponentType]:
     """Return the small floats that are the types, or the components of the types, of the result and these operands."""
     kinds = [item.result_type, *(definitions[word].result_type for word in operands if word in definitions)]
-    names = [_component(kind, definitions, types)[0] for kind in kinds if kind is not None]
+    names = [_component(type_id, definitions, types)[0] for type_id in kinds if type_id is not None]
     return [row for row in types.values() if row.name in names]
 
 
@@ -172,7 +171,7 @@ class _Substitution:
         # Integer types depend on no other type, and others may need them early.
         rest = (i for i in code if i not in integers.values() and i.result not in types)
         code[:] = [*integers.values(), *rest]
-        self.ids = {kind: integers[component.bits].result or 0 for kind, component in types.items()}
+        self.ids = {type_id: integers[component.bits].result or 0 for type_id, component in types.items()}
 
     def run(self, sections: list[list[Instruction]], functions: list[list[Instruction]]) -> None:
         ids_by_key: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -190,7 +189,7 @@ class _Substitution:
             body[:] = [self.changed(item) for item in body]
 
     def changed(self, item: Instruction) -> Instruction:
-        kind = self.ids.get(item.result_type or 0, item.result_type)
+        type_id = self.ids.get(item.result_type or 0, item.result_type)
         operands = item.operands
         if any(word in self.ids for word in operands):
             ids = set(id_positions(item, self.definitions))
@@ -198,8 +197,8 @@ class _Substitution:
         opcode = item.opcode
         if opcode == _BITCAST:
             source = self.definitions[operands[0]].result_type or 0
-            opcode = _COPY if self.ids.get(source, source) == kind else opcode
-        return Instruction(opcode, operands, kind, item.result)
+            opcode = _COPY if self.ids.get(source, source) == type_id else opcode
+        return Instruction(opcode, operands, type_id, item.result)
 
 
 def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: str, saturate: bool) -> None:
@@ -220,7 +219,7 @@ def convert(f: FunctionLowering, item: Instruction, how: Conversion, rounding: s
     if source in INEXACT_IN_FLOAT:
         value = call(source, "to_odd")
     elif source != FLOAT:
-        float_ = f.pool.intern("OpTypeFloat", 32)
-        kind = float_ if how.count == 1 else f.pool.intern("OpTypeVector", float_, how.count)
-        value = f.emit(item.name, kind, value)
+        float_ = f.globals.intern("OpTypeFloat", 32)
+        type_id = float_ if how.count == 1 else f.globals.intern("OpTypeVector", float_, how.count)
+        value = f.emit(item.name, type_id, value)
     call(how.target, from_float(how.target, rounding, saturate), last=True)

@@ -21,7 +21,7 @@ _DISTINCT = frozenset(
 _Key = tuple[int, int | None, tuple[int, ...]]
 
 
-class Pool:
+class ModuleGlobals:
     """A collection of the module's types, constants and globals, and of those that a lowering adds.
 
     `ordered` yields all of them with definitions before uses.

@@ -49,7 +49,7 @@ def prepare(module: Module, matrices: str) -> None:
     plain = parameters.state(module, storage)
     for function in module.functions:
         addresses = Addresses(function, storage, plain[function.name])
-        if addresses.places or addresses.unknown or any(MENTION in item.text for item in function.instructions()):
+        if addresses.by_name or addresses.unknown or any(MENTION in item.text for item in function.instructions()):
             _Preparation(module, function, declared, addresses, matrices).run()
 
 
@@ -91,7 +91,7 @@ class _Preparation:
         """
         if self.addresses.is_lost(item):
             raise Malformed("ir-not-supported", LOST, item.source)
-        address = self.addresses.places.get(item.result or "")
+        address = self.addresses.by_name.get(item.result or "")
         if item.opcode == "getelementptr" and address is not None and address.root != item.result:
             path = self.addresses.path(address)
             if path is None:
@@ -140,7 +140,7 @@ class _Preparation:
 
     def copy(self, item: Instruction, call: Call) -> list[Instruction]:
         target, source, size = (argument.value for argument in call.arguments[:3])
-        touched = [value for value in (target, source) if value in self.addresses.places]
+        touched = [value for value in (target, source) if value in self.addresses.by_name]
         if not touched:
             return [item]
         kind = self.addresses.of_size(touched[0], int(size)) if size.isdigit() else ""

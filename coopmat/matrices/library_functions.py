@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from . import spelling
-from .holdings import Interleaved, Term
-from .instance import FromTemplate, Instance, Parameter, Signature
-from .products import COPY_BYTES, joined, piece
+from .hardware_multiplies import COPY_BYTES, joined, piece
+from .lane_layouts import Interleaved, Term
+from .library_function import FromTemplate, LibraryFunction, Parameter, Signature
 from .routes import Target
 from .variants import ComponentType, Layout, MatrixType, Use
 
@@ -67,10 +67,10 @@ def each(steps: int, vectors: bool = True) -> str:
 
 def each_component(target: Target, matrix: MatrixType, steps: int) -> str:
     """Return the macro for a loop of `steps` steps over a lane's components of a matrix: CM_UNROLL or CM_ROLL."""
-    holding = target.holding(matrix)
-    if target.route.is_for_gpus and holding.slots * matrix.component.size <= REGISTER_LIMIT:
+    lane_layout = target.lane_layout(matrix)
+    if target.route.is_for_gpus and lane_layout.slots * matrix.component.size <= REGISTER_LIMIT:
         return "CM_UNROLL"
-    return each(steps, holding.has_vectors)
+    return each(steps, lane_layout.has_vectors)
 
 
 def shuffle_macros(target: Target, t: ComponentType) -> dict[str, str]:
@@ -110,11 +110,11 @@ class OfMatrix(FromTemplate):
         return self.matrix.of_work_group
 
     def matrix_definitions(self, target: Target, operation: str) -> dict[str, str]:
-        m, holding = self.matrix, target.holding(self.matrix)
+        m, lane_layout = self.matrix, target.lane_layout(self.matrix)
         w = target.width(m)
         out = {"OP": operation, "T": m.component.library_c, "ROWS": str(m.rows), "COLUMNS": str(m.columns)}
-        out |= holding.macros() | {"EACH": each_component(target, m, holding.slots // w)}
-        return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if holding.has_vectors else out
+        out |= lane_layout.macros() | {"EACH": each_component(target, m, lane_layout.slots // w)}
+        return out | {"WIDTH": str(w), "V": spelling.vector(m.component, w)} if lane_layout.has_vectors else out
 
 
 # Access functions in x86.cl that copy COPY_BYTES at a time.
@@ -153,22 +153,22 @@ class _Memory(OfMatrix):
     def _pack(self) -> int:
         return self.layout.pack(self.matrix.component)
 
-    def _unchecked(self, target: Target) -> tuple[Instance, ...]:
+    def _unchecked(self, target: Target) -> tuple[LibraryFunction, ...]:
         """Return the unchecked function, for tiles completely inside the bounds, if it is faster; otherwise nothing."""
-        return (replace(self, checked=False),) if self.checked and target.holding(self.matrix).has_vectors else ()
+        return (replace(self, checked=False),) if self.checked and target.lane_layout(self.matrix).has_vectors else ()
 
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
-        w, holding = target.width(self.matrix), target.holding(self.matrix)
-        how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{holding.name}_{self.layout.short.upper()}"
+        w, lanes = target.width(self.matrix), target.lane_layout(self.matrix)
+        how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{lanes.name}_{self.layout.short.upper()}"
         if how == "WHOLE_COLM" and not self._in_blocks(target):
             how = "WHOLE_COLM_LINE" if self._is_line(target) else "EACH"
         uses_wide_copies = target.route.uses_wide_copies(self.matrix)
         pieces = f"{section}_{how}_PIECES " * uses_wide_copies
         out = self.matrix_definitions(target, f"{pieces}{section}_{how} {section}_EACH {section}")
         if how != "WHOLE_ROWM":
-            out["EACH"] = each_component(target, self.matrix, holding.slots)
+            out["EACH"] = each_component(target, self.matrix, lanes.slots)
         if uses_wide_copies and how in _BY_PIECES:
-            out["EACH"] = each(holding.slots * self.matrix.component.size // COPY_BYTES)
+            out["EACH"] = each(lanes.slots * self.matrix.component.size // COPY_BYTES)
         fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"
         out |= {
             "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
@@ -182,20 +182,20 @@ class _Memory(OfMatrix):
             out["PIECE"] = str(COPY_BYTES // self.matrix.component.size)
             out["LOAD_PIECE(p)"] = piece(self.matrix.component)
         if how == "WHOLE_COLM_LINE":
-            out |= {"EACH": each(holding.slots // _BLOCK), "V16": spelling.vector(self.matrix.component, _BLOCK)}
+            out |= {"EACH": each(lanes.slots // _BLOCK), "V16": spelling.vector(self.matrix.component, _BLOCK)}
         if how == "WHOLE_COLM":
-            out["EACH"] = each(holding.slots // _BLOCK)
+            out["EACH"] = each(lanes.slots // _BLOCK)
             out |= _blocks(self.matrix.component)
-        if isinstance(holding, Interleaved):
-            out |= {"PACK": str(holding.pack), "JOIN(r, c)": joined(self.matrix.component, holding.pack)}
-            out["WORD(p)"] = f"as_uint(vload{holding.pack}(0, p))"
-            out["WORDS(r, c)"] = f"as_uint4(vload{4 * holding.pack}(0, p + CM_OFFSET(r, c)))"
+        if isinstance(lanes, Interleaved):
+            out |= {"PACK": str(lanes.pack), "JOIN(r, c)": joined(self.matrix.component, lanes.pack)}
+            out["WORD(p)"] = f"as_uint(vload{lanes.pack}(0, p))"
+            out["WORDS(r, c)"] = f"as_uint4(vload{4 * lanes.pack}(0, p + CM_OFFSET(r, c)))"
         along = "column" if self.layout == Layout.PACKED_A else "row"
         for unchecked in self._unchecked(target):
             out |= {"UNCHECKED": unchecked.function_name, "FROM_PACK": f"{along} % {self._pack} == 0"}
         return out
 
-    def needs(self, target: Target) -> tuple[Instance, ...]:
+    def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
         return self._unchecked(target)
 
     def _in_blocks(self, target: Target) -> bool:
@@ -421,7 +421,7 @@ class Convert(OfMatrix):
 
     def _moves(self, target: Target) -> bool:
         """Return whether the result's lane layout differs from the operand's."""
-        return not target.holding(self.matrix).lies_as(target.holding(self.result))
+        return not target.lane_layout(self.matrix).lies_as(target.lane_layout(self.result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,16 +471,16 @@ def _converted(target: Target, source: ComponentType, to: ComponentType, w: int,
 
 def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed: bool = False) -> dict[str, str]:
     """Return the macros that move components to other lanes and slots."""
-    holding, r, c = target.holding(source), Term("(r)"), Term("(c)")
-    lane, slot = holding.holder(c, r) if transposed else holding.holder(r, c)
-    row, column = holding.place(Term("(l)"), Term("(s)"))
+    lane_layout, r, c = target.lane_layout(source), Term("(r)"), Term("(c)")
+    lane, slot = lane_layout.holder(c, r) if transposed else lane_layout.holder(r, c)
+    row, column = lane_layout.place(Term("(l)"), Term("(s)"))
     if transposed:
         row, column = column, row
     out = Fill(result).definitions(target) | shuffle_macros(target, source.component) | unset(target)
     return out | {
         "OP": "MOVE",
-        "EACH": each(result.rows * result.columns, holding.has_vectors),
-        "FROM_SLOTS": str(holding.slots),
+        "EACH": each(result.rows * result.columns, lane_layout.has_vectors),
+        "FROM_SLOTS": str(lane_layout.slots),
         "FROM_HOLDER(r, c)": str(lane),
         "FROM_SLOT(r, c)": str(slot),
         "TO_ROW(l, s)": str(row),
@@ -488,7 +488,7 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
     }
 
 
-def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> Instance:
+def conversion(source: MatrixType, result: MatrixType, how: Conversion) -> LibraryFunction:
     """Return the library function that converts a matrix of type `source` to one of type `result`."""
     if how.transposed:
         return Transpose(result, source.use)

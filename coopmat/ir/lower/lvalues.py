@@ -22,7 +22,7 @@ from ...frontend.types import (
     size_of,
 )
 from ..type_map import I32, I64
-from . import images, initializers, matrix_vectors, native
+from . import images, initializers, matrix_vectors, native_matrices
 from .context import FunctionContext
 from .conversions import swizzle
 
@@ -129,10 +129,10 @@ class MatrixElementPlace:
     index: ir.Value
 
     def read(self, ctx: FunctionContext) -> Operand:
-        return native.get(ctx, self.matrix, self.variable, self.index)
+        return native_matrices.get(ctx, self.matrix, self.variable, self.index)
 
     def write(self, ctx: FunctionContext, value: Operand) -> None:
-        native.set(ctx, self.matrix, self.variable, self.index, value)
+        native_matrices.set(ctx, self.matrix, self.variable, self.index, value)
 
 
 Place: TypeAlias = MemoryPlace | SwizzlePlace | MatrixElementPlace | images.Handle

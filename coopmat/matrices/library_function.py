@@ -31,8 +31,8 @@ class Signature:
     parameters: tuple[Parameter, ...]
 
 
-class Instance(ABC):
-    """A library function for given matrix types; equal instances are the same function."""
+class LibraryFunction(ABC):
+    """A library function for given matrix types; equal ones are the same function."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ class Instance(ABC):
     @abstractmethod
     def signature(self) -> Signature: ...
 
-    def needs(self, target: Target) -> tuple[Instance, ...]:
+    def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
         """Return the functions that this function calls."""
         return ()
 
@@ -61,7 +61,7 @@ class Instance(ABC):
         return 0
 
 
-class FromTemplate(Instance):
+class FromTemplate(LibraryFunction):
     """A library function whose text is a section of a file in library/."""
 
     __slots__ = ()
@@ -78,7 +78,7 @@ class FromTemplate(Instance):
         return route.files
 
 
-class Written(Instance):
+class Written(LibraryFunction):
     """A library function whose text is generated."""
 
     __slots__ = ()
@@ -91,6 +91,6 @@ class Written(Instance):
 SCRATCH = Parameter("scratch", "ulong", "local")
 
 
-def parameters(instance: Instance, target: Target) -> tuple[Parameter, ...]:
-    """Return the parameters of the instance's function for `target`, including `SCRATCH` if required."""
-    return instance.signature.parameters + ((SCRATCH,) if instance.scratch_bytes(target) else ())
+def parameters(function: LibraryFunction, target: Target) -> tuple[Parameter, ...]:
+    """Return the parameters of the function for `target`, including `SCRATCH` if required."""
+    return function.signature.parameters + ((SCRATCH,) if function.scratch_bytes(target) else ())
