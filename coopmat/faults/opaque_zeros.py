@@ -18,6 +18,7 @@ _VARIABLE, _TYPE_POINTER, _NULL = OP["OpVariable"], OP["OpTypePointer"], OP["OpC
 _TYPE_INT, _XOR, _LOAD, _ADD = OP["OpTypeInt"], OP["OpBitwiseXor"], OP["OpLoad"], OP["OpIAdd"]
 _TYPE_FLOAT, _TYPE_VECTOR, _BITCAST, _SPLAT = numbers("Op*", "TypeFloat TypeVector Bitcast CompositeConstruct")
 _VOLATILE, _BUILT_IN = ENUM["MemoryAccess.Volatile"], ENUM["Decoration.BuiltIn"]
+_SUBGROUP_SIZE = ENUM["ExecutionMode.SubgroupSize"]
 # The ids of a work-item.
 _IDS = frozenset(numbers("BuiltIn.*", "LocalInvocationId GlobalInvocationId LocalInvocationIndex GlobalLinearId"))
 
@@ -48,6 +49,13 @@ class Globals:
         """The ids of the kernels."""
         code = self.module.instructions
         return frozenset(item.operands[1] for item in code if item.opcode == OP["OpEntryPoint"])
+
+    @cached_property
+    def requires_subgroups(self) -> bool:
+        """Whether all kernels require a size of subgroups."""
+        code = self.module.instructions
+        modes = (item.operands for item in code if item.opcode == OP["OpExecutionMode"])
+        return self._entry_points <= {words[0] for words in modes if words[1] == _SUBGROUP_SIZE}
 
     @cached_property
     def _id_variables(self) -> frozenset[int]:

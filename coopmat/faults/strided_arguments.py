@@ -3,8 +3,8 @@
 Intel's CPU runtime (2026.2) crashes while it vectorizes `for (i = 0; i < n; i++) z[i] = fabs(x[2 * i]);`, if no other
 access may alias the loads: it loads the elements of several iterations together, and the call does not find its
 element. Intel's compiler crashes if the loop stores nothing, `s += fabs(x[2 * i])`. An exclusive or with an opaque zero
-between the element and the call prevents both crashes; the loop is still vectorized. Kernels that read an id are
-vectorized over their work-items instead of their loops. Elements that are vectors are not affected.
+between the element and the call prevents both crashes; the loop is still vectorized. Kernels that read an id or require
+subgroups are vectorized over their work-items instead of their loops. Elements that are vectors are not affected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class StridedArguments:
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
         """Return the function `code` with opaque copies of loaded elements as arguments; calls are changed in place."""
-        if not any(map(self._is_call, code)) or self._asks_for_ids(code):
+        if self._globals.requires_subgroups or not any(map(self._is_call, code)) or self._asks_for_ids(code):
             return code
         elements = {item.result for item in code if item.opcode in _ELEMENTS and not self._is_consecutive(item)}
         calls = {id(item) for item in self._in_loops(code, elements) if self._is_call(item)}

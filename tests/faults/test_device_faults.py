@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import coopmat
@@ -166,6 +168,14 @@ def test_strided_elements_are_hidden_from_builtins(
 ) -> None:
     text = _assembly(STRIDED.format(loop, element), "int n", options)
     assert ("OpBitwiseXor" in text and "Volatile" in text) == hidden
+
+
+def test_kernels_in_subgroups_hide_no_elements() -> None:
+    """They are vectorized over their work-items: a multiply-add of lanes would hide each component of B."""
+    source = (Path(__file__).parents[2] / "kernels" / "gemm_batched.cl").read_text(encoding="utf-8")
+    options = ["-DM=24", "-DN=16", "-DK=32", "--matrices"]
+    text = tools.disassemble(coopmat.compile(source, [*options, "lanes"]).spirv)
+    assert "fma" in text and "OpBitwiseXor" not in text
 
 
 @pytest.mark.parametrize("options", [(), ("--matrices", "one"), ("-O0",)])
