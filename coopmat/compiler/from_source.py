@@ -317,8 +317,9 @@ class _PausedCollector:
     """A context manager that pauses Python's cyclic garbage collector while any thread is inside.
 
     The stages allocate millions of long-lived objects and few cycles. For a long file, the collector's traversals would
-    take as long as the stages. If threads overlap without a break, a thread that leaves runs the collector, which would
-    otherwise never run.
+    take as long as the stages. When the collector is turned on again, the new objects belong to its oldest generation:
+    its first run would traverse them otherwise. A thread that leaves runs the collector if there are many of them, or
+    if threads overlap without a break: the collector would otherwise hardly run.
     """
 
     # How many objects may be allocated between two collections.
@@ -328,6 +329,7 @@ class _PausedCollector:
         self._lock = threading.Lock()
         self._entered = 0
         self._was_on = False
+        self._untraversed = 0
 
     def __enter__(self) -> None:
         with self._lock:
@@ -339,10 +341,17 @@ class _PausedCollector:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._entered -= 1
+            allocated = self._untraversed + gc.get_count()[0]
             if self._entered == 0 and self._was_on:
+                if not gc.get_freeze_count():  # otherwise the user's frozen objects would be released
+                    gc.freeze()
+                    gc.unfreeze()
+                    self._untraversed = allocated
                 gc.enable()
-            overdue = self._entered > 0 and gc.get_count()[0] > self._MOST
-        if overdue:
+            is_overdue = allocated > self._MOST
+            if is_overdue:
+                self._untraversed = 0
+        if is_overdue:
             gc.collect()
 
 
