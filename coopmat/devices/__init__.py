@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from .context import context as context
 from .environment import opencl as opencl, prepare as prepare
-from .query import DeviceInfo as DeviceInfo, from_key_values as from_key_values, list_devices as list_devices
+from .query import (
+    DeviceInfo as DeviceInfo,
+    describe as describe,
+    from_key_values as from_key_values,
+    list_devices as list_devices,
+)
 from .select import by_preference as by_preference, require_health as require_health, select as select
 from .table import (
     Route as Route,

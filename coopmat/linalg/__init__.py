@@ -1,0 +1,5 @@
+"""Products of matrices to call: `gemm`, on pyopencl's arrays, by the matrix unit of the queue's device."""
+
+from __future__ import annotations
+
+from .products import gemm as gemm

@@ -1,0 +1,140 @@
+// D = activation(alpha * scale_a * scale_b * (A B) + beta * D + bias) for a batch of matrices.
+//
+// A is m x k, B is k x n and D is m x n. One subgroup computes one tile of D. These macros select the variant:
+//
+//   A_TYPE, B_TYPE, SUM_TYPE, D_TYPE   component types; products are added up in SUM_TYPE
+//   REAL_TYPE                          the type of alpha, beta, the scales, the bias and the activation
+//   TILE_M, TILE_N, TILE_K             the shape of a tile
+//   A_BY_COLUMNS, B_BY_COLUMNS         1 if consecutive elements in memory are those of a column
+//   WHOLE                              1 if m, n and k are multiples of the tile's
+//   HAS_ALPHA, HAS_BETA                1 if alpha is not 1, if beta is not 0
+//   SCALE_A, SCALE_B                   1 if there is a factor for each row of A, for each column of B
+//   BIAS_BY_ROWS, BIAS_BY_COLUMNS      1 if there is a value to be added to each row, to each column
+//   ACTIVATION                         the name of a function from REAL_TYPE to REAL_TYPE, if there is one
+//   ROUND                              1 if D is 8-bit integers: D is rounded to nearest even, and saturated
+
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+
+#ifndef A_TYPE
+#define A_TYPE float
+#define B_TYPE float
+#define SUM_TYPE float
+#define REAL_TYPE float
+#define D_TYPE float
+#define TILE_M 8
+#define TILE_N 16
+#define TILE_K 8
+#endif
+
+#define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define COLUMN_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
+#define MATRIX(TYPE, ROWS, COLUMNS, USE) \
+    TYPE __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, ROWS, COLUMNS, CLK_COOPERATIVE_MATRIX_##USE)))
+
+typedef MATRIX(A_TYPE, TILE_M, TILE_K, A) A;
+typedef MATRIX(B_TYPE, TILE_K, TILE_N, B) B;
+typedef MATRIX(SUM_TYPE, TILE_M, TILE_N, ACCUMULATOR) Sum;
+typedef MATRIX(REAL_TYPE, TILE_M, TILE_N, ACCUMULATOR) Real;
+typedef MATRIX(D_TYPE, TILE_M, TILE_N, ACCUMULATOR) D;
+
+#if A_BY_COLUMNS
+#define LAYOUT_A COLUMN_MAJOR
+#define A_AT(ROW, COLUMN) (a + (ROW) + (COLUMN) * lda)
+#else
+#define LAYOUT_A ROW_MAJOR
+#define A_AT(ROW, COLUMN) (a + (ROW) * lda + (COLUMN))
+#endif
+#if B_BY_COLUMNS
+#define LAYOUT_B COLUMN_MAJOR
+#define B_AT(ROW, COLUMN) (b + (ROW) + (COLUMN) * ldb)
+#else
+#define LAYOUT_B ROW_MAJOR
+#define B_AT(ROW, COLUMN) (b + (ROW) * ldb + (COLUMN))
+#endif
+
+// A vector as a matrix: memory with stride 0 is the same in each column (a value for each row), or in each row.
+#define FOR_EACH_ROW(P) coop_mat_load_checked(P, COLUMN_MAJOR, 0, row, 0, m, TILE_N)
+#define FOR_EACH_COLUMN(P) coop_mat_load_checked(P, ROW_MAJOR, 0, 0, column, TILE_M, n)
+
+#if WHOLE
+#define LOAD_D coop_mat_load(d + row * ldd + column, ROW_MAJOR, ldd)
+#define STORE_D(TILE) coop_mat_store(d + row * ldd + column, TILE, ROW_MAJOR, ldd)
+#else
+#define LOAD_D coop_mat_load_checked(d, ROW_MAJOR, ldd, row, column, m, n)
+#define STORE_D(TILE) coop_mat_store_checked(d, TILE, ROW_MAJOR, ldd, row, column, m, n)
+#endif
+
+#ifdef ACTIVATION
+REAL_TYPE activated(uint row, uint column, REAL_TYPE x)
+{
+    return ACTIVATION(x);
+}
+#endif
+
+kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *d, const global REAL_TYPE *bias,
+                 ulong offset_bias, const global REAL_TYPE *scale_a, ulong offset_scale_a,
+                 const global REAL_TYPE *scale_b, ulong offset_scale_b, REAL_TYPE alpha, REAL_TYPE beta, uint m, uint n,
+                 uint k, ulong lda, ulong ldb, ulong ldd, ulong offset_a, ulong offset_b, ulong offset_d, ulong batch_a,
+                 ulong batch_b, ulong batch_d)
+{
+    const size_t row = get_group_id(1) * TILE_M, column = get_group_id(0) * TILE_N, item = get_group_id(2);
+    a += offset_a + item * batch_a;
+    b += offset_b + item * batch_b;
+    d += offset_d + item * batch_d;
+    Sum sum = coop_mat_init(0);
+
+#if WHOLE
+    for (size_t i = 0; i < k; i += TILE_K) {
+        A x = coop_mat_load(A_AT(row, i), LAYOUT_A, lda);
+        B y = coop_mat_load(B_AT(i, column), LAYOUT_B, ldb);
+        sum = coop_mat_mulAdd(x, y, sum);
+    }
+#else
+    // Loads without checks are faster: checks are for tiles that reach beyond the matrices.
+    const bool is_inside = row + TILE_M <= m && column + TILE_N <= n;
+    const size_t unchecked = is_inside ? k / TILE_K * TILE_K : 0;
+    for (size_t i = 0; i < unchecked; i += TILE_K) {
+        A x = coop_mat_load(A_AT(row, i), LAYOUT_A, lda);
+        B y = coop_mat_load(B_AT(i, column), LAYOUT_B, ldb);
+        sum = coop_mat_mulAdd(x, y, sum);
+    }
+    for (size_t i = unchecked; i < k; i += TILE_K) {
+        A x = coop_mat_load_checked(a, LAYOUT_A, lda, row, i, m, k);
+        B y = coop_mat_load_checked(b, LAYOUT_B, ldb, i, column, k, n);
+        sum = coop_mat_mulAdd(x, y, sum);
+    }
+#endif
+
+    Real result = coop_mat_convert(sum);
+#if HAS_ALPHA
+    result *= alpha;
+#endif
+#if SCALE_A
+    Real rows = FOR_EACH_ROW(scale_a + offset_scale_a);
+    result *= rows;
+#endif
+#if SCALE_B
+    Real columns = FOR_EACH_COLUMN(scale_b + offset_scale_b);
+    result *= columns;
+#endif
+#if HAS_BETA
+    D old = LOAD_D;
+    result += (Real)old * beta;
+#endif
+#if BIAS_BY_ROWS
+    Real bias_of_rows = FOR_EACH_ROW(bias + offset_bias);
+    result += bias_of_rows;
+#elif BIAS_BY_COLUMNS
+    Real bias_of_columns = FOR_EACH_COLUMN(bias + offset_bias);
+    result += bias_of_columns;
+#endif
+#ifdef ACTIVATION
+    result = coop_mat_map(result, activated);
+#endif
+#if ROUND
+    D rounded = coop_mat_convert_sat_rte(result);
+#else
+    D rounded = coop_mat_convert(result);
+#endif
+    STORE_D(rounded);
+}

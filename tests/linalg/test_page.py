@@ -1,0 +1,22 @@
+"""The example of docs/linalg.md prints what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from coopmat.devices import DeviceInfo
+
+PAGE = Path(__file__).parents[2] / "docs" / "linalg.md"
+pytestmark = pytest.mark.device
+
+
+def test_the_example_prints_its_comment(
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYOPENCL_CTX", device.index)
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    exec(code, {})
+    assert capsys.readouterr().out == re.search(r"# (\[.*\])", code)[1] + "\n"
