@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
+import pyopencl as cl
+from pyopencl.array import Array
 
-# numpy's dtype -> the component type of its numbers.
-_BY_DTYPE = {row.numpy: row for row in COMPONENT_TYPES.values() if not row.is_bits}
+from coopmat.matrices.numpy_reference import BY_DTYPE
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,6 @@ def operand(name: str, array: Any, dtype: str | None, queue: Any, transpose: boo
     Raises TypeError for another object or component type, ValueError for another number of dimensions, strides that
     are no whole components, or memory of another context than the queue's.
     """
-    from pyopencl.array import Array
-
     if not isinstance(array, Array):
         raise TypeError(f"{name}: expected a pyopencl.array.Array, not {type(array).__name__}")
     component = component_of(name, array.dtype, dtype)
@@ -96,9 +95,9 @@ def component_of(name: str, dtype: Any, word: str | None) -> ComponentType:
 
     Raises TypeError if there is no such component type, or if its numbers have another size than the dtype's.
     """
-    component = _BY_DTYPE.get(str(dtype)) if word is None else COMPONENT_TYPES.get(word)
+    component = BY_DTYPE.get(str(dtype)) if word is None else COMPONENT_TYPES.get(word)
     if component is None:
-        names = ", ".join(sorted(_BY_DTYPE if word is None else COMPONENT_TYPES))
+        names = ", ".join(sorted(BY_DTYPE if word is None else COMPONENT_TYPES))
         hint = '; for bfloat16 numbers in an array of uint16, name the type "bf16"' if word is None else ""
         raise TypeError(f"{name}: the type {word or dtype} is not supported (supported: {names}){hint}")
     if str(dtype) != component.numpy:
@@ -108,8 +107,6 @@ def component_of(name: str, dtype: Any, word: str | None) -> ComponentType:
 
 def extent(array: Any) -> tuple[int, int, int]:
     """Return (buffer, first byte, byte behind the last) of an array's elements. A sub-buffer counts as its parent."""
-    import pyopencl as cl
-
     begin, parent = int(array.offset), array.base_data
     if parent is None or not array.size:
         return 0, 0, 0

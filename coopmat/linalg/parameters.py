@@ -18,15 +18,12 @@ from typing import Any
 from coopmat.devices import describe, route_for
 from coopmat.matrices.variants import ComponentType
 
-SCHEMA = 1
-CLASSES = ("rows", "batch", "tall", "wide", "small", "medium", "large")
-
 
 def shape_class(batch: int, m: int, n: int, k: int) -> str:
-    """Return the class of a product's shape, one of CLASSES.
+    """Return the class of a product's shape.
 
     "rows" has at most 16 rows; "batch" is several small products; "tall" and "wide" have one side that is four times
-    as long as the other; the others are by the number of results.
+    as long as the other; "small", "medium" and "large" are by the number of results.
     """
     if m <= 16:
         return "rows"

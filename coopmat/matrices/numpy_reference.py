@@ -24,12 +24,12 @@ F32 = COMPONENT_TYPES["f32"]
 # component type -> error of a division in units in the last place; 1 for other floating-point types. Other operations
 # are exact.
 DIVISION = {"f32": 2.5, "f64": 0.0}
-_BY_DTYPE = {row.numpy: row for row in COMPONENT_TYPES.values() if not row.is_bits}
+BY_DTYPE = {row.numpy: row for row in COMPONENT_TYPES.values() if not row.is_bits}
 
 
 def component_type(array: Array) -> ComponentType:
     """Return the component type of an array's dtype. Raise KeyError for a dtype that no component type has."""
-    return _BY_DTYPE[array.dtype.name]
+    return BY_DTYPE[array.dtype.name]
 
 
 # --- bit patterns ----------------------------------------------------------------------------------
