@@ -10,7 +10,7 @@ from .hardware_multiplies import COPY_BYTES, joined, piece
 from .lane_layouts import Interleaved, Term
 from .library_function import FromTemplate, LibraryFunction, Parameter, Signature
 from .routes import Target
-from .variants import ComponentType, Layout, MatrixType, Use
+from .variants import CAST, ComponentType, Conversion, Layout, MatrixType, Use
 
 # Limits for unrolling, in steps: multiply-adds, of vectors if the route has them, or accesses. Beyond UNROLL_LIMIT
 # the loop over K is not unrolled, beyond BODY_LIMIT no loop is. LLVM's and the device compiler's time grows faster than
@@ -21,34 +21,11 @@ BODY_LIMIT = 512
 SCALAR_LIMIT = 128
 # Most bytes of a matrix that a GPU's lane can have in registers; for larger matrices loops are not unrolled.
 REGISTER_LIMIT = 1024
+# Most divisions of integers that are unrolled. Intel's compiler divides the lanes of a subgroup one by one, and its
+# time grows with the square of the code: 194 s for 192 divisions in subgroups of 64, in a loop 2 s.
+DIVISION_LIMIT = 32
 # Most bytes of local memory for a multiply-add's exchange, unless a single row needs more.
 SCRATCH_LIMIT = 16384
-
-
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """A conversion of a matrix to another type.
-
-    By default the conversion is a C cast. With `rounding` ("rte", "rtz", "rtp", "rtn") and `saturate` it is OpenCL's
-    convert_ function. `transposed`: a transposition, which also may change the use, and nothing else.
-    """
-
-    rounding: str = ""
-    saturate: bool = False
-    transposed: bool = False
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words for the conversion in names, such as ("sat", "rte")."""
-        if self.transposed:
-            return ("transposed",)
-        return ("sat",) * self.saturate + ((self.rounding,) if self.rounding else ())
-
-    def __str__(self) -> str:
-        return "_".join(self.words) or "cast"
-
-
-CAST = Conversion()
 
 
 def name_of(operation: str, matrix: MatrixType, *rest: str) -> str:
@@ -368,7 +345,11 @@ class Binary(_Plain):
 
     def definitions(self, target: Target) -> dict[str, str]:
         body = spelling.binary(self.operator, self.matrix.component, target.width(self.matrix))
-        return self.matrix_definitions(target, self.section) | {"MAP(x, y)": body}
+        out = self.matrix_definitions(target, self.section) | {"MAP(x, y)": body}
+        divides = self.operator == "div" and self.matrix.component.is_integer
+        if divides and target.lane_layout(self.matrix).slots > DIVISION_LIMIT:
+            out["EACH"] = "CM_ROLL"
+        return out
 
 
 class Negate(_Plain):

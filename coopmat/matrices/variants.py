@@ -392,3 +392,29 @@ def _draft_value(component: ComponentType) -> int:
     if component.value is None:
         raise ValueError(f"{component} has no value in the draft")
     return component.value
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A conversion of a matrix to another type.
+
+    By default the conversion is a C cast. With `rounding` ("rte", "rtz", "rtp", "rtn") and `saturate` it is OpenCL's
+    convert_ function. `transposed`: a transposition, which also may change the use, and nothing else.
+    """
+
+    rounding: str = ""
+    saturate: bool = False
+    transposed: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words for the conversion in names, such as ("sat", "rte")."""
+        if self.transposed:
+            return ("transposed",)
+        return ("sat",) * self.saturate + ((self.rounding,) if self.rounding else ())
+
+    def __str__(self) -> str:
+        return "_".join(self.words) or "cast"
+
+
+CAST = Conversion()

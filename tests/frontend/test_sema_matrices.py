@@ -10,7 +10,7 @@ from coopmat.diagnostics import render_text
 from coopmat.frontend import typed
 from coopmat.frontend.typed_dump import dump
 from coopmat.frontend.types import CoopMatrixType, MatrixUse
-from coopmat.matrices.library_functions import Conversion
+from coopmat.matrices.variants import Conversion
 
 SUBGROUP = "CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP"
 USE_A = "CLK_COOPERATIVE_MATRIX_A"

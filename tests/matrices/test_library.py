@@ -15,11 +15,11 @@ from on_device import ROW, Builder, Case, run
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import library_functions, lowering, numpy_reference
-from coopmat.matrices.library_functions import Conversion
 from coopmat.matrices.numpy_reference import Array, numpy_binary, numpy_convert, numpy_mul_add, numpy_negate
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     ComponentType,
+    Conversion,
     Layout,
     MatrixShape,
     MatrixType,

@@ -10,10 +10,10 @@ import pytest
 from coopmat.frontend import builtins
 from coopmat.matrices import lowering
 from coopmat.matrices.library_function import FromTemplate
-from coopmat.matrices.library_functions import Conversion, Transpose
+from coopmat.matrices.library_functions import Binary, Transpose
 from coopmat.matrices.lowering import LOWERED_ROUTES
 from coopmat.matrices.routes import Target, Tuning
-from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, Conversion, Layout, MatrixType, Operands, Use
 
 C = COMPONENT_TYPES
 ONE, LANES, SCRATCH = LOWERED_ROUTES["one"], LOWERED_ROUTES["lanes"], LOWERED_ROUTES["scratch"]
@@ -281,3 +281,13 @@ def test_only_a_subgroup_of_one_replaces_builtins():
     assert (
         lowering.substitute_builtin(ONE, "sub_group_broadcast", C["f32"]).function_name == "cm_sub_group_broadcast_f32"
     )
+
+
+def test_many_divisions_of_integers_are_a_loop():
+    def each(operator: str, component: str, rows: int) -> str:
+        binary = Binary(MatrixType(C[component], rows, 1, Use.A), operator)
+        return binary.definitions(Target(ONE, 1))["EACH"]
+
+    assert each("div", "u32", 32) == "CM_UNROLL"
+    assert each("div", "u32", 33) == each("div", "s8", 64) == "CM_ROLL"
+    assert each("mul", "u32", 64) == each("div", "f32", 64) == "CM_UNROLL"

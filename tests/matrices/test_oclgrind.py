@@ -22,13 +22,14 @@ from on_device import ROW, Builder
 from opencl_devices import device_of
 
 from coopmat.matrices import lowering, maps, numpy_reference
-from coopmat.matrices.library_functions import Conversion, Transpose
+from coopmat.matrices.library_functions import Transpose
 from coopmat.matrices.lowering import LOWERED_ROUTES, LibraryFunction, Target
 from coopmat.matrices.numpy_reference import Array, numpy_binary, numpy_convert, numpy_mul_add, numpy_negate
 from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     OPENCL_C_LAYOUTS,
+    Conversion,
     Layout,
     MatrixShape,
     MatrixType,

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...matrices import lowering as library
-from ...matrices.library_functions import CAST, Conversion
 from ...matrices.maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
-from ...matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands
+from ...matrices.variants import CAST, COMPONENT_TYPES, Conversion, Layout, MatrixType, Operands
 from ...spirv import joint_matrix
 from ...spirv.module import ENUM, OP, Instruction
 from ...spirv.refusal import Refused, label, unsupported

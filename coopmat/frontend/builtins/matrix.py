@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...matrices.library_functions import CAST, Conversion
+from ...matrices.variants import CAST, Conversion
 from .conversions import ROUNDINGS
 from .rows import Builtin
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...matrices.library_functions import CAST, Conversion
+from ...matrices.variants import CAST, Conversion
 from ..nodes import Reference
 from ..types import CoopMatrixType, Type
 from .base import Expr, LValue

@@ -29,8 +29,8 @@ from ...frontend.types import (
     held_as,
     size_of,
 )
-from ...matrices.library_functions import Conversion
 from ...matrices.placeholders import MatrixCall, mangle_instruction
+from ...matrices.variants import Conversion
 from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined
 from .context import FunctionContext, space_of

@@ -12,13 +12,14 @@ from coopmat import compiler
 from coopmat.diagnostics import CompileError
 from coopmat.matrices import lowering
 from coopmat.matrices.library_function import FromTemplate
-from coopmat.matrices.library_functions import Conversion, Transpose
+from coopmat.matrices.library_functions import Transpose
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     SMALL_FLOATS,
     ComponentType,
+    Conversion,
     Layout,
     MatrixType,
     Operands,
