@@ -125,14 +125,14 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if options.matrix_registers is None and device.vector_bits:
         options = replace(options, matrix_registers=registers_of(device.vector_bits))
     route = route_for(device)
+    if options.matrices == "auto" and options.code == "auto":
+        options = _of_environment(replace(options, unit=unit_for(device)))
     if options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
         options = _with_instructions(options, device)
     if options.code == "auto" and options.matrices in OPENCL_C_ONLY:
         options = replace(options, code=code_for(device, options.matrices))
     elif options.code == "auto" and route.code == "c":
         options = replace(options, code="c")
-    if options.matrices == "auto" and options.code == "auto":
-        options = _of_environment(replace(options, unit=unit_for(device)))
     if options.matrices == "auto":
         lowered = options.code == "c" and route.matrices == "native"
         options = replace(options, matrices="one" if lowered else route.matrices)

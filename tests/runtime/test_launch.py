@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from opencl_devices import spirv_device
 
-from coopmat.devices import unit_for
+from coopmat.devices import from_key_values, unit_for
 from coopmat.diagnostics import CompileError, SourceMap
 from coopmat.ir.kernel_info import KernelInfo, KernelParameter
 from coopmat.options import CompileOptions
@@ -240,3 +240,22 @@ def test_subgroups_of_one_have_as_much_room_as_was_made_for_native_ones(device) 
     assert rules.local_size_for((64,), (16,)) == (16,)
     with pytest.raises(CompileError, match="has more than the 16 work-items"):
         rules.local_size_for((64,), (32,))
+
+
+@pytest.mark.parametrize(
+    ("platform", "name", "unit"),
+    [
+        ("NVIDIA CUDA", "NVIDIA H200", "mma"),
+        ("AMD Accelerated Parallel Processing", "gfx1100", "wmma"),
+        ("AMD Accelerated Parallel Processing", "gfx942", "mfma"),
+    ],
+)
+def test_auto_takes_the_matrix_unit_of_devices_that_take_opencl_c_only(platform, name, unit, monkeypatch):
+    monkeypatch.delenv("COOPMAT_ROUTE", raising=False)
+    text = f'CL_DEVICE_TYPE="GPU"\nCL_PLATFORM_NAME="{platform}"\nCL_DEVICE_NAME="{name}"'
+    gpu = replace(from_key_values(text, "gpu.txt"), spirv_versions=())
+    options = resolve_options(CompileOptions(matrices="auto"), gpu)
+    assert (options.unit, options.code) == (unit, "c")
+    monkeypatch.setenv("COOPMAT_ROUTE", "scratch")
+    options = resolve_options(CompileOptions(matrices="auto"), gpu)
+    assert (options.matrices, options.unit, options.code) == ("scratch", "", "c")
