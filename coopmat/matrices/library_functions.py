@@ -457,9 +457,15 @@ def _moved(target: Target, source: MatrixType, result: MatrixType, *, transposed
     row, column = lane_layout.place(Term("(l)"), Term("(s)"))
     if transposed:
         row, column = column, row
-    out = Fill(result).definitions(target) | shuffle_macros(target, source.component) | unset(target)
+    # A lane has few slots: they are converted before they are sent, unless that lengthens what is sent.
+    is_first = result.component.size <= max(4, source.component.size)
+    sent = (result if is_first else source).component
+    out = Fill(result).definitions(target) | shuffle_macros(target, sent) | unset(target)
     return out | {
         "OP": "MOVE",
+        "SENT": sent.library_c,
+        "BEFORE(x)": "CM_MAP(x)" if is_first else "(x)",
+        "AFTER(x)": "(x)" if is_first else "CM_MAP(x)",
         "EACH": each(result.rows * result.columns, lane_layout.has_vectors),
         "FROM_SLOTS": str(lane_layout.slots),
         "FROM_HOLDER(r, c)": str(lane),

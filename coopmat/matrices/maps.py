@@ -200,7 +200,8 @@ class Reduce(OfMatrix):
         out = self.matrix_definitions(target, section) | shuffle_macros(target, t) | shape | unset(target)
         places = {name: body for name, body in target.lane_layout(self.result).macros().items() if name != "HELD"}
         out |= {f"R_{name}": body.replace("CM_", "CM_R_") for name, body in places.items()}
-        out["EACH"] = each(m.rows * m.columns, vectors=False)
+        # The function is inlined for each component, and Intel's compiler needs a minute for 60 calls in 64 lanes.
+        out["EACH"] = each(m.rows * m.columns * max(1, target.sub_group_size // 16), vectors=False)
         return out if self.how == BLOCKS else out | self._lines(target.lane_layout(m))
 
     def _lines(self, lane_layout: LaneLayout) -> dict[str, str]:

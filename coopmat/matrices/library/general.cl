@@ -101,18 +101,22 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 #endif // CM_OP_UNARY
 
 // Move components to other lanes and slots: component (r, c) of the result is in slot CM_FROM_SLOT(r, c) of lane
-// CM_FROM_HOLDER(r, c) of the operand.
+// CM_FROM_HOLDER(r, c) of the operand. CM_BEFORE(x) converts each slot before lanes send it as a CM_SENT, or CM_AFTER(x)
+// each component that they receive.
 #ifdef CM_OP_MOVE
 CM_FUNCTION void CM_NAME(__private CM_T *out, __private const CM_FROM *m)
 {
     const int lane = CM_LANE, first = CM_FIRST(lane);
+    CM_SENT sent[CM_FROM_SLOTS];
     CM_T t[CM_SLOTS];
     CM_UNSET(t, CM_SLOTS)
+    CM_EACH for (int s = 0; s < CM_FROM_SLOTS; ++s)
+        sent[s] = CM_BEFORE(m[s]);
     CM_EACH for (int r = 0; r < CM_ROWS; ++r)
         CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
-            const CM_FROM x = CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_FROM_SLOT(r, c)]), CM_FROM_HOLDER(r, c)));
+            const CM_SENT x = CM_T_OF(CM_BROADCAST(CM_W_OF(sent[CM_FROM_SLOT(r, c)]), CM_FROM_HOLDER(r, c)));
             if (CM_HOLDER(r, c) == first)
-                t[CM_SLOT(r, c)] = CM_MAP(x);
+                t[CM_SLOT(r, c)] = CM_AFTER(x);
         }
     CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
         if (CM_HOLDS(lane, s))
