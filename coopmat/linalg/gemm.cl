@@ -1,10 +1,16 @@
 // D = activation(alpha * scale_a * scale_b * (A B) + beta * D + bias) for a batch of matrices.
 //
-// A is m x k, B is k x n and D is m x n. One subgroup computes one tile of D. These macros select the variant:
+// A is m x k, B is k x n and D is m x n. One subgroup computes one tile of D. If STAGED is 1, a work-group computes a
+// block of BLOCK_M x BLOCK_N: it copies its part of A and B to local memory, DEPTH columns of A at a time, and loads the
+// next part while it multiplies. These macros select the variant:
 //
 //   A_TYPE, B_TYPE, SUM_TYPE, D_TYPE   component types; products are added up in SUM_TYPE
 //   REAL_TYPE                          the type of alpha, beta, the scales, the bias and the activation
 //   TILE_M, TILE_N, TILE_K             the shape of a tile
+//   STAGED                             1 if A and B are copied to local memory: 16 bytes at a time, to which rows of A
+//                                      and B (columns, if they are consecutive) are aligned
+//   BLOCK_M, BLOCK_N, DEPTH            multiples of the tile's shape
+//   SUB_GROUP_SIZE                     the work-items of a subgroup; a work-group has a subgroup for each tile
 //   A_BY_COLUMNS, B_BY_COLUMNS         1 if consecutive elements in memory are those of a column
 //   WHOLE                              1 if m, n and k are multiples of the tile's
 //   HAS_ALPHA, HAS_BETA                1 if alpha is not 1, if beta is not 0
@@ -71,18 +77,106 @@ REAL_TYPE activated(uint row, uint column, REAL_TYPE x)
 }
 #endif
 
+#if STAGED
+// A part of A or B in local memory has lines, rows or columns, whichever are consecutive; PAD spreads them over banks.
+#define PIECE (16 / (int)sizeof(A_TYPE))
+#define PAD PIECE
+#define WORK_ITEMS (BLOCK_M / TILE_M * (BLOCK_N / TILE_N) * SUB_GROUP_SIZE)
+#if A_BY_COLUMNS
+#define LINES_A DEPTH
+#define LENGTH_A BLOCK_M
+#define A_INSIDE(LINE, PLACE) (at + (LINE) < k && first_row + (PLACE) < m)
+#define A_PIECE(LINE, PLACE) A_AT(first_row + (PLACE), at + (LINE))
+#define STAGED_A(PART, I) (PART + tile_row + (I) * PITCH_A)
+#else
+#define LINES_A BLOCK_M
+#define LENGTH_A DEPTH
+#define A_INSIDE(LINE, PLACE) (first_row + (LINE) < m && at + (PLACE) < k)
+#define A_PIECE(LINE, PLACE) A_AT(first_row + (LINE), at + (PLACE))
+#define STAGED_A(PART, I) (PART + tile_row * PITCH_A + (I))
+#endif
+#if B_BY_COLUMNS
+#define LINES_B BLOCK_N
+#define LENGTH_B DEPTH
+#define B_INSIDE(LINE, PLACE) (first_column + (LINE) < n && at + (PLACE) < k)
+#define B_PIECE(LINE, PLACE) B_AT(at + (PLACE), first_column + (LINE))
+#define STAGED_B(PART, I) (PART + tile_column * PITCH_B + (I))
+#else
+#define LINES_B DEPTH
+#define LENGTH_B BLOCK_N
+#define B_INSIDE(LINE, PLACE) (at + (LINE) < k && first_column + (PLACE) < n)
+#define B_PIECE(LINE, PLACE) B_AT(at + (LINE), first_column + (PLACE))
+#define STAGED_B(PART, I) (PART + tile_column + (I) * PITCH_B)
+#endif
+#define PITCH_A (LENGTH_A + PAD)
+#define PITCH_B (LENGTH_B + PAD)
+#define PIECES_A (LINES_A * LENGTH_A / PIECE / WORK_ITEMS)
+#define PIECES_B (LINES_B * LENGTH_B / PIECE / WORK_ITEMS)
+#ifndef WHOLE
+#define WHOLE 0
+#endif
+#define UNROLL __attribute__((opencl_unroll_hint))
+// Do something for each of this work-item's pieces: it begins at PLACE of LINE.
+#define EACH_PIECE(COUNT, LENGTH) \
+    UNROLL for (uint i = 0, p = get_local_id(0), line = p / (LENGTH / PIECE), place = p % (LENGTH / PIECE) * PIECE; \
+                i < COUNT; ++i, p += WORK_ITEMS, line = p / (LENGTH / PIECE), place = p % (LENGTH / PIECE) * PIECE)
+#define LOAD_PART(COLUMN) \
+    at = COLUMN; \
+    EACH_PIECE(PIECES_A, LENGTH_A) \
+        of_a[i] = WHOLE || A_INSIDE(line, place) ? *(const global uint4 *)A_PIECE(line, place) : (uint4)0; \
+    EACH_PIECE(PIECES_B, LENGTH_B) \
+        of_b[i] = WHOLE || B_INSIDE(line, place) ? *(const global uint4 *)B_PIECE(line, place) : (uint4)0;
+#define STORE_PART(PART) \
+    EACH_PIECE(PIECES_A, LENGTH_A) \
+        *(local uint4 *)(parts_a[PART] + line * PITCH_A + place) = of_a[i]; \
+    EACH_PIECE(PIECES_B, LENGTH_B) \
+        *(local uint4 *)(parts_b[PART] + line * PITCH_B + place) = of_b[i];
+#else
+#define BLOCK_M TILE_M
+#define BLOCK_N TILE_N
+#endif
+
 kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *d, const global REAL_TYPE *bias,
                  ulong offset_bias, const global REAL_TYPE *scale_a, ulong offset_scale_a,
                  const global REAL_TYPE *scale_b, ulong offset_scale_b, REAL_TYPE alpha, REAL_TYPE beta, uint m, uint n,
                  uint k, ulong lda, ulong ldb, ulong ldd, ulong offset_a, ulong offset_b, ulong offset_d, ulong batch_a,
                  ulong batch_b, ulong batch_d)
 {
-    const size_t row = get_group_id(1) * TILE_M, column = get_group_id(0) * TILE_N, item = get_group_id(2);
+    const size_t first_row = get_group_id(1) * BLOCK_M, first_column = get_group_id(0) * BLOCK_N;
+    const size_t item = get_group_id(2);
     a += offset_a + item * batch_a;
     b += offset_b + item * batch_b;
     d += offset_d + item * batch_d;
     Sum sum = coop_mat_init(0);
 
+#if STAGED
+    const uint sub_group = get_local_id(0) / SUB_GROUP_SIZE;
+    const uint tile_row = sub_group % (BLOCK_M / TILE_M) * TILE_M, tile_column = sub_group / (BLOCK_M / TILE_M) * TILE_N;
+    const size_t row = first_row + tile_row, column = first_column + tile_column;
+    local A_TYPE parts_a[2][LINES_A * PITCH_A] __attribute__((aligned(16)));
+    local B_TYPE parts_b[2][LINES_B * PITCH_B] __attribute__((aligned(16)));
+    uint4 of_a[PIECES_A], of_b[PIECES_B];
+    size_t at;
+    LOAD_PART(0)
+    STORE_PART(0)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t first = 0, part = 0; first < k; first += DEPTH, part = 1 - part) {
+        const bool has_next = first + DEPTH < k;
+        if (has_next) {
+            LOAD_PART(first + DEPTH)
+        }
+        UNROLL for (uint i = 0; i < DEPTH; i += TILE_K) {
+            A x = coop_mat_load(STAGED_A(parts_a[part], i), LAYOUT_A, PITCH_A);
+            B y = coop_mat_load(STAGED_B(parts_b[part], i), LAYOUT_B, PITCH_B);
+            sum = coop_mat_mulAdd(x, y, sum);
+        }
+        if (has_next) {
+            STORE_PART(1 - part)
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+#else
+    const size_t row = first_row, column = first_column;
 #if WHOLE
     for (size_t i = 0; i < k; i += TILE_K) {
         A x = coop_mat_load(A_AT(row, i), LAYOUT_A, lda);
@@ -103,6 +197,7 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
         B y = coop_mat_load_checked(b, LAYOUT_B, ldb, i, column, k, n);
         sum = coop_mat_mulAdd(x, y, sum);
     }
+#endif
 #endif
 
     Real result = coop_mat_convert(sum);

@@ -18,7 +18,7 @@ from coopmat import Program
 from coopmat.matrices.variants import ComponentType
 
 from .operands import Operand
-from .parameters import tile_of
+from .parameters import Tiling, tiling_of
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,16 @@ class Product:
         """Enqueue the kernel, and return its event."""
         batch, m, n, k = self.shape
         left, right, _output = operands
-        tile = tile_of(queue.device, self.types, self.shape)
-        flags = set(self.flags)
-        flags |= {"WHOLE"} if not (m % tile[0] or n % tile[1] or k % tile[2]) else set()
-        flags |= {"A_BY_COLUMNS"} if not left.is_by_rows else set()
-        flags |= {"B_BY_COLUMNS"} if not right.is_by_rows else set()
-        kernel = _kernel(queue.context, queue.device, self.types, tile, frozenset(flags), self.activation)
-        size = kernel.sub_group_size
-        sizes = (-(-n // tile[1]) * size, -(-m // tile[0]), batch)
+        pieces = _are_in_pieces(left, right)
+        tiling = tiling_of(queue.device, self.types, self.shape, in_pieces=pieces)
+        kernel = self._kernel(queue, left, right, tiling)
+        if tiling.block and kernel.sub_group_size != tiling.sub_group_size:
+            # The device's matrix instructions are not used, so the kernel has another route.
+            tiling = Tiling(tiling.tile)
+            kernel = self._kernel(queue, left, right, tiling)
+        rows, columns, _depth = tiling.group
+        size = kernel.sub_group_size * tiling.sub_groups
+        sizes = (-(-n // columns) * size, -(-m // rows), batch)
         arguments = [item.array.base_data for item in operands]
         for name in ("bias", "scale_a", "scale_b"):
             array = vectors.get(name)
@@ -87,6 +89,30 @@ class Product:
         arguments += [*factors.values(), m, n, k, *(item.line for item in operands)]
         arguments += [*(item.offset for item in operands), *(item.strides[0] for item in operands)]
         return kernel.enqueue(queue, sizes, (size, 1, 1), arguments, events)
+
+    def _kernel(self, queue: Any, left: Operand, right: Operand, tiling: Tiling) -> _Kernel:
+        _batch, m, n, k = self.shape
+        rows, columns, depth = tiling.group
+        flags = set(self.flags)
+        flags |= {"WHOLE"} if not (m % rows or n % columns or k % depth) else set()
+        flags |= {"STAGED"} if tiling.block else set()
+        flags |= {"A_BY_COLUMNS"} if not left.is_by_rows else set()
+        flags |= {"B_BY_COLUMNS"} if not right.is_by_rows else set()
+        macros = frozenset(flags)
+        kernel: _Kernel = _kernel(queue.context, queue.device, self.types, tiling, macros, self.activation)
+        return kernel
+
+
+def _are_in_pieces(left: Operand, right: Operand) -> bool:
+    """Return whether both operands can be copied 16 bytes at a time, and have columns to copy."""
+    if not left.shape[2]:
+        return False
+    for item in (left, right):
+        piece = 16 // item.component.size
+        along = item.shape[2 if item.is_by_rows else 1]
+        if any(number % piece for number in (along, item.line, item.offset, item.strides[0])):
+            return False
+    return left.component.size == right.component.size
 
 
 @dataclass
@@ -107,14 +133,17 @@ def _kernel(
     context: Any,
     device: Any,
     types: tuple[ComponentType, ...],
-    tile: tuple[int, int, int],
+    tiling: Tiling,
     flags: frozenset[str],
     activation: str,
 ) -> _Kernel:
     """Return the kernel of gemm.cl with these macros; the context keeps it."""
     names = ("A_TYPE", "B_TYPE", "SUM_TYPE", "REAL_TYPE", "D_TYPE")
     values: dict[str, object] = {name: t.opencl_c for name, t in zip(names, types, strict=True)}
-    values |= dict(zip(("TILE_M", "TILE_N", "TILE_K"), tile, strict=True)) | dict.fromkeys(sorted(flags), 1)
+    values |= dict(zip(("TILE_M", "TILE_N", "TILE_K"), tiling.tile, strict=True)) | dict.fromkeys(sorted(flags), 1)
+    if tiling.block:
+        values |= dict(zip(("BLOCK_M", "BLOCK_N", "DEPTH"), tiling.block, strict=True))
+        values["SUB_GROUP_SIZE"] = tiling.sub_group_size
     head = f"#define REAL {types[3].opencl_c}\n"
     head += f"#define ACTIVATION activation\n{activation}\n" if activation else ""
     options = [f"-D{name}={value}" for name, value in values.items()]
