@@ -32,6 +32,8 @@ _SIZES = {"one": (1,), "x86": (1,), "x86:emulated": (1,), "lanes": (8, 16, 32), 
 ROUTES = (
     *(f"{name}/{code}" for name in _SIZES if name != "x86" for code in ("c", "spirv")),
     *(f"{name}/{language}" for name in ("one", "lanes", "scratch") for language in ("ir", "spv")),
+    # OpenCL C for devices without cl_khr_fp16, where values of half are bit patterns.
+    *(f"{name}/bits" for name in _SIZES if name != "x86"),
 )
 # route -> size of its subgroups, for the vendors' generations
 _GENERATIONS = {"mma:emulated@sm_75": 32, "mma:emulated@sm_80": 32, "mma:emulated@sm_89": 32,
@@ -41,8 +43,8 @@ _GENERATIONS = {"mma:emulated@sm_75": 32, "mma:emulated@sm_80": 32, "mma:emulate
 _SIZES |= {name: (size,) for name, size in _GENERATIONS.items()}
 MORE_ROUTES = ("x86/c", *(f"{name}/{code}" for name in _GENERATIONS for code in ("c", "spirv")))
 # Errors about features that are not supported: native matrices by a profile; addresses and 8-bit floating point in
-# foreign LLVM IR.
-_REFUSALS = ("[native-matrix]", "[ir-not-supported]")
+# foreign LLVM IR; vectors and builtins of half without cl_khr_fp16.
+_REFUSALS = ("[native-matrix]", "[ir-not-supported]", "[extension-off]")
 _LEVELS = ("", "", "", "-O0", "-O1", "-O2", "-O3", "-cl-opt-disable", "-cl-mad-enable", "-g")
 
 
@@ -67,8 +69,9 @@ class Runner:
         """Return the kernel of a source, built by a route."""
         name, code = route.split("/")
         compiled = ["--matrices", name, *(["--sub-group-size", str(size)] if size > 1 or name == "scratch" else [])]
-        if code in ("c", "spirv"):
-            words = [*options, *compiled, "--code", code]
+        if code in ("c", "bits", "spirv"):
+            form = ["c", "-cl-ext=-cl_khr_fp16"] if code == "bits" else [code]
+            words = [*options, *compiled, "--code", *form]
             return self.coopmat.Program(self.context, source).build(" ".join(words)).k
         from coopmat.runtime.driver import spirv_for
 

@@ -15,6 +15,7 @@ from ..frontend import typed
 from ..frontend.nodes import children, copied as copied, walk, with_children as with_children
 from ..frontend.reserved import is_library
 from ..frontend.types import (
+    HALF,
     PLAIN,
     ArrayType,
     RecordType,
@@ -208,23 +209,29 @@ def copies(unit: typed.Unit) -> dict[typed.FunctionDecl, typed.FunctionDecl]:
 
     A library function that no pass after the lowering of matrices changes (`_is_closed`) is mapped to itself.
     """
-    return {f: f if _is_closed(f) else copied(f) for f in unit.functions}
+    known: dict[typed.FunctionDecl, bool] = {}
+    return {f: f if _is_closed(f, known) else copied(f) for f in unit.functions}
 
 
-def _is_closed(f: typed.FunctionDecl) -> bool:
-    """Return whether a pass can keep the function: a library function without calls of program functions.
+def _is_closed(f: typed.FunctionDecl, known: dict[typed.FunctionDecl, bool]) -> bool:
+    """Return whether a pass can keep the function: a library function that calls no other functions than such.
 
     Calls of program functions are the operands of maps and reductions. Conversions of small floats, which occur in the
-    library of native matrices, must be rewritten, too.
+    library of native matrices, must be rewritten, and those of half, which occur in emulated instructions: on devices
+    without cl_khr_fp16, values of half are bit patterns. `known` has the results for other functions.
     """
-    if not is_library(f.span.file):
-        return False
-    for node in walk(f.body) if f.body is not None else ():
-        if isinstance(node, typed.Call) and not is_library(node.function.span.file):
-            return False
-        if isinstance(node, typed.Convert) and (is_bits(node.type) or is_bits(node.operand.type)):
-            return False
-    return True
+    if f not in known:
+        known[f] = is_library(f.span.file) and not any(
+            (isinstance(node, typed.Call) and not _is_closed(node.function, known))
+            or (isinstance(node, typed.Convert) and (_is_small(node.type) or _is_small(node.operand.type)))
+            or (isinstance(node, typed.BuiltinCall) and node.type is HALF)
+            for node in (walk(f.body) if f.body is not None else ())
+        )
+    return known[f]
+
+
+def _is_small(t: Type) -> bool:
+    return is_bits(t) or t is HALF
 
 
 def elements(record: typed.LValue) -> typed.Expr:

@@ -67,7 +67,8 @@ class Matrices:
         result = lowered.run()
         report.warnings += groups.warnings
         report.remarks += lowered.remarks
-        return result
+        # Emulated instructions compute with values of half.
+        return replace(result, has_small_floats=result.has_small_floats or self.half_bits)
 
 
 class _Unit:
