@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import warnings
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from math import prod
 from typing import Any
@@ -22,85 +23,131 @@ from .parameters import Tiling, tiling_of
 
 
 @dataclass(frozen=True)
-class Product:
-    """A product with what follows it.
+class Variant:
+    """What selects a kernel of gemm.cl.
 
     types: the component types of A, B, the sums, what follows them (REAL in gemm.cl), and D.
-    flags: the names of the macros of gemm.cl that are 1.
+    flags: the names of the macros that are 1.
     activation: OpenCL C that defines the function `activation`; empty if there is none.
-    shape: (matrices in the batch, m, n, k).
     """
 
     types: tuple[ComponentType, ...]
     flags: frozenset[str]
     activation: str
-    shape: tuple[int, int, int, int]
+    tiling: Tiling
 
-    def run(
-        self,
-        queue: Any,
-        operands: tuple[Operand, Operand, Operand],
-        vectors: dict[str, Any],
-        factors: dict[str, float],
-        events: list[Any],
-    ) -> Any:
-        """Enqueue the product, and return the array of the output, which has the event of the launch."""
-        batch, m, n, _k = self.shape
-        left, right, output = operands
-        arrays = (left.array, right.array, output.array, *vectors.values())
-        events += [event for array in arrays for event in array.events]
-        if not prod((batch, m, n)):
-            return output.array
-        left, right = (_readable(queue, item, events) for item in (left, right))
-        written = output if output.is_by_rows else _dense(queue, output)
-        if written is not output and "HAS_BETA" in self.flags:
-            events[:] = [_copy(queue, output, written, events)]
-        launch = self._enqueue(queue, (left, right, written), vectors, factors, events)
-        if written is not output:
-            launch = _copy(queue, written, output, [launch])
-        output.array.add_event(launch)
-        return output.array
+    def __hash__(self) -> int:
+        # Two variants differ in their flags or the tiling almost always, and each launch calculates a hash.
+        return hash((self.flags, self.tiling))
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product for arrays of the same description, in any memory.
+
+    operands: A, B and the output.
+    shape: (matrices in the batch, m, n, k).
+    offsets: name of the bias or of scales -> offset of its first element. The launch reads the arrays of these names.
+    launches: device -> its launch; filled by `run`.
+    """
+
+    operands: tuple[Operand, Operand, Operand]
+    types: tuple[ComponentType, ...]
+    flags: frozenset[str]
+    activation: str
+    shape: tuple[int, int, int, int]
+    offsets: Mapping[str, int]
+    launches: dict[Any, _Launch] = field(default_factory=dict)
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        """The shape of a new array for the result: 3-dimensional if there are several matrices."""
+        return self.shape[:3] if self.shape[0] > 1 else self.shape[1:3]
+
+    def run(self, queue: Any, arrays: dict[str, Any], factors: Mapping[str, float], events: list[Any]) -> Any:
+        """Enqueue the product of `arrays`, and return the array "c", which has the event of the launch.
+
+        factors: alpha and beta. events: what to wait for; this function adds to them.
+        """
+        result = arrays["c"]
+        for array in arrays.values():
+            events += array.events
+        if not prod(self.shape[:3]):
+            return result
+        left, right, output = self.operands
+        memory = {name: array.base_data for name, array in arrays.items()}
+        operands = [_readable(queue, item, memory, events) for item in (left, right)]
+        if output.is_by_rows:
+            event = self._enqueue(queue, (*operands, output), memory, factors, events)
+        else:
+            dense, own = output.dense(), memory["c"]
+            memory["c"] = _memory(queue, dense)
+            if "HAS_BETA" in self.flags:
+                events[:] = [_copy(queue, output, own, dense, memory["c"], events)]
+            event = self._enqueue(queue, (*operands, dense), memory, factors, events)
+            event = _copy(queue, dense, memory["c"], output, own, [event])
+        result.add_event(event)
+        return result
 
     def _enqueue(
         self,
         queue: Any,
-        operands: tuple[Operand, Operand, Operand],
-        vectors: dict[str, Any],
-        factors: dict[str, float],
+        operands: tuple[Operand, ...],
+        memory: Mapping[str, Any],
+        factors: Mapping[str, float],
         events: list[Any],
     ) -> Any:
         """Enqueue the kernel, and return its event."""
+        device = queue.device
+        launch = self.launches.get(device)
+        if launch is None:
+            launch = self.launches[device] = self._launch(queue, operands)
+        arguments = [memory["a"], memory["b"], memory["c"]]
+        for name in ("bias", "scale_a", "scale_b"):
+            arguments += memory.get(name), self.offsets.get(name, 0)
+        arguments += factors["alpha"], factors["beta"], *launch.numbers
+        kernel = _kernel(queue.context, device, launch.variant)
+        return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
+
+    def _launch(self, queue: Any, operands: tuple[Operand, ...]) -> _Launch:
+        """Return the launch on the queue's device; its kernel is built."""
         batch, m, n, k = self.shape
-        left, right, _output = operands
-        pieces = _are_in_pieces(left, right)
+        pieces = _are_in_pieces(*operands[:2])
         tiling = tiling_of(queue.device, self.types, self.shape, in_pieces=pieces)
-        kernel = self._kernel(queue, left, right, tiling)
-        if tiling.block and kernel.sub_group_size != tiling.sub_group_size:
+        variant = self._variant(operands, tiling)
+        size = _kernel(queue.context, queue.device, variant).sub_group_size
+        if tiling.block and size != tiling.sub_group_size:
             # The device's matrix instructions are not used, so the kernel has another route.
             tiling = Tiling(tiling.tile)
-            kernel = self._kernel(queue, left, right, tiling)
+            variant = self._variant(operands, tiling)
+            size = _kernel(queue.context, queue.device, variant).sub_group_size
         rows, columns, _depth = tiling.group
-        size = kernel.sub_group_size * tiling.sub_groups
-        sizes = (-(-n // columns) * size, -(-m // rows), batch)
-        arguments = [item.array.base_data for item in operands]
-        for name in ("bias", "scale_a", "scale_b"):
-            array = vectors.get(name)
-            arguments += (None, 0) if array is None else (array.base_data, array.offset // array.dtype.itemsize)
-        arguments += [*factors.values(), m, n, k, *(item.line for item in operands)]
-        arguments += [*(item.offset for item in operands), *(item.strides[0] for item in operands)]
-        return kernel.enqueue(queue, sizes, (size, 1, 1), arguments, events)
+        group = size * tiling.sub_groups
+        numbers = [m, n, k, *(item.line for item in operands), *(item.offset for item in operands)]
+        numbers += [item.strides[0] for item in operands]
+        return _Launch(variant, (-(-n // columns) * group, -(-m // rows), batch), (group, 1, 1), tuple(numbers))
 
-    def _kernel(self, queue: Any, left: Operand, right: Operand, tiling: Tiling) -> _Kernel:
+    def _variant(self, operands: tuple[Operand, ...], tiling: Tiling) -> Variant:
         _batch, m, n, k = self.shape
         rows, columns, depth = tiling.group
-        flags = set(self.flags)
-        flags |= {"WHOLE"} if not (m % rows or n % columns or k % depth) else set()
-        flags |= {"STAGED"} if tiling.block else set()
-        flags |= {"A_BY_COLUMNS"} if not left.is_by_rows else set()
-        flags |= {"B_BY_COLUMNS"} if not right.is_by_rows else set()
-        macros = frozenset(flags)
-        kernel: _Kernel = _kernel(queue.context, queue.device, self.types, tiling, macros, self.activation)
-        return kernel
+        flags = {
+            "WHOLE": not (m % rows or n % columns or k % depth),
+            "STAGED": bool(tiling.block),
+            "A_BY_COLUMNS": not operands[0].is_by_rows,
+            "B_BY_COLUMNS": not operands[1].is_by_rows,
+        }
+        flags_set = self.flags | {name for name, is_set in flags.items() if is_set}
+        return Variant(self.types, flags_set, self.activation, tiling)
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """A kernel's variant and sizes, and the numbers that are its last arguments."""
+
+    variant: Variant
+    global_size: tuple[int, int, int]
+    local_size: tuple[int, int, int]
+    numbers: tuple[int, ...]
 
 
 def _are_in_pieces(left: Operand, right: Operand) -> bool:
@@ -117,8 +164,12 @@ def _are_in_pieces(left: Operand, right: Operand) -> bool:
 
 @dataclass
 class _Kernel:
-    """A kernel of the cache. Only one thread at a time may set its arguments."""
+    """A kernel of the cache. Only one thread at a time may set its arguments.
 
+    program: the built program; some drivers release one that still has kernels.
+    """
+
+    program: Any
     kernel: Any
     sub_group_size: int
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -129,27 +180,27 @@ class _Kernel:
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _kernel(
-    context: Any,
-    device: Any,
-    types: tuple[ComponentType, ...],
-    tiling: Tiling,
-    flags: frozenset[str],
-    activation: str,
-) -> _Kernel:
-    """Return the kernel of gemm.cl with these macros; the context keeps it."""
+def _kernel(context: Any, device: Any, variant: Variant) -> _Kernel:
+    """Return a kernel of gemm.cl; the context keeps it."""
+    types, tiling = variant.types, variant.tiling
     names = ("A_TYPE", "B_TYPE", "SUM_TYPE", "REAL_TYPE", "D_TYPE")
     values: dict[str, object] = {name: t.opencl_c for name, t in zip(names, types, strict=True)}
-    values |= dict(zip(("TILE_M", "TILE_N", "TILE_K"), tiling.tile, strict=True)) | dict.fromkeys(sorted(flags), 1)
+    values |= dict(zip(("TILE_M", "TILE_N", "TILE_K"), tiling.tile, strict=True))
+    values |= dict.fromkeys(sorted(variant.flags), 1)
     if tiling.block:
         values |= dict(zip(("BLOCK_M", "BLOCK_N", "DEPTH"), tiling.block, strict=True))
         values["SUB_GROUP_SIZE"] = tiling.sub_group_size
     head = f"#define REAL {types[3].opencl_c}\n"
-    head += f"#define ACTIVATION activation\n{activation}\n" if activation else ""
+    head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
     options = [f"-D{name}={value}" for name, value in values.items()]
     program = Program(context, f'{head}#line 1 "gemm.cl"\n{_text("gemm.cl")}').build(options, [device])
     kernel = program.gemm
-    return _Kernel(kernel, kernel.sub_group_size(device))
+    # pyopencl's own kernel, without the checks of arguments: `Product` passes the types that gemm.cl declares.
+    plain = cl.Kernel.from_int_ptr(kernel.int_ptr)
+    real = np.dtype(types[3].numpy)
+    vector = [None, np.uint64]
+    plain.set_arg_types([None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9)
+    return _Kernel(program, plain, kernel.sub_group_size(device))
 
 
 def _text(name: str) -> str:
@@ -159,31 +210,32 @@ def _text(name: str) -> str:
 # --- arrays with other strides -----------------------------------------------------------------------------
 
 
-def _readable(queue: Any, item: Operand, events: list[Any]) -> Operand:
-    """Return an operand whose rows or columns are consecutive: itself, or a copy, whose event joins `events`."""
+def _readable(queue: Any, item: Operand, memory: dict[str, Any], events: list[Any]) -> Operand:
+    """Return an operand whose rows or columns are consecutive: itself, or a copy.
+
+    A copy replaces the operand's memory in `memory`, and its event joins `events`.
+    """
     if not prod(item.shape):
-        return replace(item, strides=(0, 0, 0))  # nothing is read
+        return item.dense()  # nothing is read
     if item.is_by_rows or item.is_by_columns:
         return item
-    dense = _dense(queue, item)
-    events.append(_copy(queue, item, dense, events))
+    dense = item.dense()
+    own, memory[item.name] = memory[item.name], _memory(queue, dense)
+    events.append(_copy(queue, item, own, dense, memory[item.name], events))
     return dense
 
 
-def _dense(queue: Any, item: Operand) -> Operand:
-    """Return an operand of the same shape and type with consecutive rows, in new memory."""
-    batch, rows, columns = item.shape
-    array = pyopencl.array.empty(queue, item.shape, item.component.numpy)
-    return Operand(item.name, array, item.component, item.shape, (rows * columns if batch > 1 else 0, columns, 1))
+def _memory(queue: Any, dense: Operand) -> Any:
+    """Return new memory for an operand whose rows are consecutive."""
+    return pyopencl.array.empty(queue, dense.shape, dense.component.numpy).base_data
 
 
-def _copy(queue: Any, source: Operand, target: Operand, events: list[Any]) -> Any:
-    """Enqueue a copy of the numbers of an operand, and return its event."""
+def _copy(queue: Any, source: Operand, own: Any, target: Operand, other: Any, events: list[Any]) -> Any:
+    """Enqueue a copy of the numbers of an operand from the memory `own` to `other`, and return its event."""
     kernel = _copy_kernel(queue.context, queue.device, source.component.bits)
     batch, rows, columns = source.shape
     numbers = [np.int64(number) for item in (source, target) for number in (item.offset, *item.strides)]
-    arguments = [source.array.base_data, target.array.base_data, *numbers]
-    return kernel.enqueue(queue, (columns, rows, batch), None, arguments, events)
+    return kernel.enqueue(queue, (columns, rows, batch), None, [own, other, *numbers], events)
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
@@ -192,4 +244,4 @@ def _copy_kernel(context: Any, device: Any, bits: int) -> _Kernel:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)  # drivers write a log even if the build succeeds
         program = cl.Program(context, _text("copy.cl")).build([f"-DTYPE={word}"], [device])
-    return _Kernel(program.copy, 1)
+    return _Kernel(program, program.copy, 1)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import pyopencl as cl
 from pyopencl.array import Array
@@ -13,24 +14,35 @@ from coopmat.matrices.numpy_reference import BY_DTYPE
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
 
 
+class Description(NamedTuple):
+    """What a product needs to know of an array before it runs. Strides and the offset are in bytes."""
+
+    dtype: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+
+def describe_array(name: str, array: Any) -> Description:
+    """Return the description of an argument. Raises TypeError if it is no pyopencl array."""
+    if not isinstance(array, Array):
+        raise TypeError(f"{name}: expected a pyopencl.array.Array, not {type(array).__name__}")
+    return Description(array.dtype, tuple(array.shape), tuple(array.strides), int(array.offset))
+
+
 @dataclass(frozen=True)
 class Operand:
     """An array as a batch of matrices. Strides and the offset are in components.
 
-    array: the pyopencl array.
     shape: (matrices in the batch, rows, columns).
     strides: the strides of these three dimensions; that of a batch of one matrix is 0.
     """
 
     name: str
-    array: Any
     component: ComponentType
     shape: tuple[int, int, int]
     strides: tuple[int, int, int]
-
-    @property
-    def offset(self) -> int:
-        return int(self.array.offset) // self.component.size
+    offset: int = 0
 
     @property
     def is_by_rows(self) -> bool:
@@ -54,40 +66,83 @@ class Operand:
 
     def transposed(self) -> Operand:
         (batch, rows, columns), (step, down, right) = self.shape, self.strides
-        return Operand(self.name, self.array, self.component, (batch, columns, rows), (step, right, down))
+        return replace(self, shape=(batch, columns, rows), strides=(step, right, down))
+
+    def dense(self) -> Operand:
+        """Return the operand for a copy in new memory, with consecutive rows."""
+        batch, rows, columns = self.shape
+        return replace(self, strides=(rows * columns if batch > 1 else 0, columns, 1), offset=0)
 
 
-def operand(name: str, array: Any, dtype: str | None, queue: Any, transpose: bool) -> Operand:
+def operand(name: str, array: Description, dtype: str | None, *, transpose: bool = False) -> Operand:
     """Return an argument as an operand, or its transpose.
 
-    Raises TypeError for another object or component type, ValueError for another number of dimensions, strides that
-    are no whole components, or memory of another context than the queue's.
+    Raises TypeError for another component type, and ValueError for another number of dimensions, or strides that are no
+    whole components.
     """
-    if not isinstance(array, Array):
-        raise TypeError(f"{name}: expected a pyopencl.array.Array, not {type(array).__name__}")
     component = component_of(name, array.dtype, dtype)
-    if array.ndim not in (2, 3):
-        raise ValueError(f"{name}: expected 2 dimensions, or 3 for a batch, not {array.ndim}")
-    require_memory(name, array, queue)
+    dimensions = len(array.shape)
+    if dimensions not in (2, 3):
+        raise ValueError(f"{name}: expected 2 dimensions, or 3 for a batch, not {dimensions}")
     if array.offset % component.size or any(stride % component.size for stride in array.strides):
         raise ValueError(f"{name}: its offset and strides must be multiples of {component.size} bytes")
-    shape = (1,) * (3 - array.ndim) + tuple(array.shape)
-    strides = (0,) * (3 - array.ndim) + tuple(stride // component.size for stride in array.strides)
-    if shape[0] == 1:
-        strides = (0, *strides[1:])
-    result = Operand(name, array, component, shape, strides)
+    batch, rows, columns = (1,) * (3 - dimensions) + array.shape
+    step, down, right = (0,) * (3 - dimensions) + tuple(stride // component.size for stride in array.strides)
+    strides = (step if batch != 1 else 0, down, right)
+    result = Operand(name, component, (batch, rows, columns), strides, array.offset // component.size)
     return result.transposed() if transpose else result
 
 
-def require_memory(name: str, array: Any, queue: Any) -> None:
-    """Raise ValueError if an array lies in memory of another context than the queue's, or outside its buffer."""
-    if array.base_data is None or not array.size:
-        return
-    if array.base_data.context != queue.context:
-        raise ValueError(f"{name}: its memory belongs to another context than the queue's")
-    first, last = _reach(array)
-    if array.offset + first < 0 or array.offset + last > array.base_data.size:
-        raise ValueError(f"{name}: some of its elements lie outside its buffer of {array.base_data.size} bytes")
+def require_separate_elements(output: Operand) -> None:
+    """Raise ValueError if several elements of the output may share memory.
+
+    They do not if each stride is greater than the extent of the dimensions with smaller strides.
+    """
+    covered = 0
+    dimensions = zip(output.shape, output.strides, strict=True)
+    for stride, length in sorted((abs(stride), length) for length, stride in dimensions if length > 1):
+        if stride <= covered:
+            raise ValueError(
+                f"{output.name}: several of its elements may share memory (strides {output.strides}, in components)"
+            )
+        covered += stride * (length - 1)
+
+
+def require_memory(arrays: Mapping[str, Any], queue: Any) -> None:
+    """Raise ValueError if an array lies in memory of another context than the queue's, or outside its buffer.
+
+    Also raise it if the array `c` shares memory with another one.
+    """
+    context, extents = queue.context, {}
+    for name, array in arrays.items():
+        memory = array.base_data
+        if memory is None or not array.size:
+            continue
+        if memory.context != context:
+            raise ValueError(f"{name}: its memory belongs to another context than the queue's")
+        first, last = _reach(array.shape, array.strides, array.dtype.itemsize)
+        begin, size = int(array.offset), memory.size
+        if begin + first < 0 or begin + last > size:
+            raise ValueError(f"{name}: some of its elements lie outside its buffer of {size} bytes")
+        # A sub-buffer counts as its parent.
+        root = memory.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
+        if root is not None:
+            begin, memory = begin + memory.get_info(cl.mem_info.OFFSET), root
+        extents[name] = memory.int_ptr, begin + first, begin + last
+    buffer, begin, end = extents.pop("c", (0, 0, 0))
+    for name, (other, first, last) in extents.items():
+        if buffer == other and begin < last and first < end:
+            raise ValueError(f"c: its memory overlaps {name}'s")
+
+
+@lru_cache(maxsize=512)
+def _reach(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[int, int]:
+    """Return the first byte of an array and the byte behind its last one, counted from its offset.
+
+    size: the bytes of an element.
+    """
+    steps = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
+    return sum(min(0, step) for step in steps), sum(max(0, step) for step in steps) + size
 
 
 def component_of(name: str, dtype: Any, word: str | None) -> ComponentType:
@@ -103,44 +158,6 @@ def component_of(name: str, dtype: Any, word: str | None) -> ComponentType:
     if str(dtype) != component.numpy:
         raise TypeError(f"{name}: an array of {component.name} has the dtype {component.numpy}, not {dtype}")
     return component
-
-
-def extent(array: Any) -> tuple[int, int, int]:
-    """Return (buffer, first byte, byte behind the last) of an array's elements. A sub-buffer counts as its parent."""
-    begin, parent = int(array.offset), array.base_data
-    if parent is None or not array.size:
-        return 0, 0, 0
-    root = parent.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
-    if root is not None:
-        begin, parent = begin + parent.get_info(cl.mem_info.OFFSET), root
-    first, last = _reach(array)
-    return parent.int_ptr, begin + first, begin + last
-
-
-def _reach(array: Any) -> tuple[int, int]:
-    """Return the first byte of an array and the byte behind its last one, counted from its offset."""
-    steps = [(length - 1) * stride for length, stride in zip(array.shape, array.strides, strict=True)]
-    return sum(min(0, step) for step in steps), sum(max(0, step) for step in steps) + array.dtype.itemsize
-
-
-def require_distinct(output: Operand, inputs: Mapping[str, Any]) -> None:
-    """Raise ValueError if the output shares memory with an input array, or if its elements may share memory.
-
-    They do not if each stride is greater than the extent of the dimensions with smaller strides.
-    """
-    buffer, begin, end = extent(output.array)
-    for name, array in inputs.items():
-        other, first, last = extent(array)
-        if buffer == other and begin < last and first < end:
-            raise ValueError(f"{output.name}: its memory overlaps {name}'s")
-    covered = 0
-    dimensions = zip(output.shape, output.strides, strict=True)
-    for stride, length in sorted((abs(stride), length) for length, stride in dimensions if length > 1):
-        if stride <= covered:
-            raise ValueError(
-                f"{output.name}: several of its elements may share memory (strides {output.array.strides})"
-            )
-        covered += stride * (length - 1)
 
 
 def is_integer(component: ComponentType) -> bool:

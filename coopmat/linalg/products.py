@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyopencl.array
-from pyopencl.array import Array
 
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 from .kernels import Product
-from .operands import Operand, component_of, is_integer, operand, require_distinct, require_memory
+from .operands import (
+    Description,
+    Operand,
+    component_of,
+    describe_array,
+    is_integer,
+    operand,
+    require_memory,
+    require_separate_elements,
+)
 
 _INPUTS = frozenset({"f16", "bf16", "f32", "f64", "e4m3", "e5m2", "s8", "u8"})
 _OUTPUTS = _INPUTS | {"s32"}
@@ -65,17 +74,66 @@ def gemm(
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
     events = _events(queue, wait_for)
-    left, right = operand("a", a, dtype_a, queue, trans_a), operand("b", b, dtype_b, queue, trans_b)
-    total, (shape, inner) = _sum_type(left, right), _shape(left, right)
-    name = _output_name(total, c, out_dtype, is_scaled=not (scale_a is None and scale_b is None))
-    real = _real_type(total, name)
     factors = {"alpha": _number("alpha", alpha), "beta": _number("beta", beta)}
-    vectors = _vectors(queue, real, shape, factors, {"scale_a": scale_a, "scale_b": scale_b, "bias": bias})
-    _check_factors(factors, real, has_output=c is not None)
-    output = _output(queue, c, name, shape, {"a": a, "b": b, **vectors})
-    types, flags = (left.component, right.component, total, real, output.component), _flags(factors, name, vectors)
-    product = Product(types, flags, _activation(activation, real), (*shape, inner))
-    return product.run(queue, (left, right, output), vectors, factors, events)
+    arrays = _arrays({"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b, "bias": bias}, factors)
+    described = tuple((name, describe_array(name, value)) for name, value in arrays.items())
+    flags = (factors["alpha"] != 1, factors["beta"] != 0, scale_a is not None or scale_b is not None)
+    how = (bool(trans_a), bool(trans_b), *_words(dtype_a=dtype_a, dtype_b=dtype_b, activation=activation))
+    product = _product(described, flags, _output_type(out_dtype), *how)
+    _check_factors(factors, product.types[3])
+    require_memory(arrays, queue)
+    if c is None:
+        arrays["c"] = pyopencl.array.empty(queue, product.result_shape, product.types[4].numpy)
+    return product.run(queue, arrays, factors, events)
+
+
+def _arrays(given: dict[str, Any], factors: dict[str, float]) -> dict[str, Any]:
+    """Return the arguments that are arrays. Multiply `factors["alpha"]` by scales that are numbers."""
+    arrays = {}
+    for name, value in given.items():
+        if isinstance(value, _NUMBERS) and name.startswith("scale"):
+            factors["alpha"] *= _number(name, value)
+        elif value is not None or name in ("a", "b"):
+            arrays[name] = value
+    return arrays
+
+
+def _words(**given: Any) -> tuple[str | None, ...]:
+    """Return the values of these arguments. Raises TypeError if one is neither a str nor None."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name}: expected a str, not {type(value).__name__}")
+    return tuple(given.values())
+
+
+@lru_cache(maxsize=512)
+def _product(
+    described: tuple[tuple[str, Description], ...],
+    has_factors: tuple[bool, bool, bool],
+    out_dtype: str | np.dtype[Any] | None,
+    trans_a: bool,
+    trans_b: bool,
+    dtype_a: str | None,
+    dtype_b: str | None,
+    activation: str | None,
+) -> Product:
+    """Return the product of arrays of these descriptions, in any memory. Raises TypeError and ValueError.
+
+    has_factors: whether alpha is not 1, whether beta is not 0, whether there is a scale.
+    """
+    arrays = dict(described)
+    left = operand("a", arrays["a"], dtype_a, transpose=trans_a)
+    right = operand("b", arrays["b"], dtype_b, transpose=trans_b)
+    total, (shape, inner) = _sum_type(left, right), _shape(left, right)
+    name = _output_name(total, arrays.get("c"), out_dtype, is_scaled=has_factors[2])
+    real = _real_type(total, name)
+    offsets = _offsets(real, shape, arrays)
+    if has_factors[1] and "c" not in arrays:
+        raise ValueError("beta: it needs an array c, to which the product is added, unless it is 0")
+    output = _output(arrays.get("c"), name, shape)
+    types = (left.component, right.component, total, real, output.component)
+    flags = _flags(has_factors, name, arrays)
+    return Product((left, right, output), types, flags, _activation(activation, real), (*shape, inner), offsets)
 
 
 def _sum_type(left: Operand, right: Operand) -> ComponentType:
@@ -108,16 +166,33 @@ def _shape(left: Operand, right: Operand) -> tuple[tuple[int, int, int], int]:
     return (batch, left.shape[1], right.shape[2]), left.shape[2]
 
 
-def _output_name(total: ComponentType, c: Any, out_dtype: Any, *, is_scaled: bool) -> str:
+def _output_type(out_dtype: Any) -> str | np.dtype[Any] | None:
+    """Return `out_dtype` as a name of a component type, or as a dtype. Raises TypeError if it is neither."""
+    if out_dtype is None:
+        return None
+    if isinstance(out_dtype, str) and out_dtype in _OUTPUTS:
+        return str(out_dtype)
+    try:
+        dtype: np.dtype[Any] = np.dtype(out_dtype)
+        return dtype
+    except TypeError as error:
+        raise TypeError(f"out_dtype: {out_dtype} is not supported (supported: {_names(_OUTPUTS)})") from error
+
+
+def _output_name(
+    total: ComponentType, c: Description | None, out_dtype: str | np.dtype[Any] | None, *, is_scaled: bool
+) -> str:
     """Return the name of the result's component type. Raises TypeError if it is not supported."""
-    if c is not None and isinstance(c, Array) and not isinstance(out_dtype, str):
-        if out_dtype is not None and np.dtype(out_dtype) != c.dtype:
+    if isinstance(out_dtype, str):
+        name = out_dtype
+    elif c is not None:
+        if out_dtype is not None and out_dtype != c.dtype:
             raise TypeError(f"out_dtype: {out_dtype} is not the type of c, {c.dtype}")
         name = component_of("c", c.dtype, None).name
     elif out_dtype is None:
         name = "f32" if is_scaled and is_integer(total) else total.name
     else:
-        name = out_dtype if isinstance(out_dtype, str) and out_dtype in _OUTPUTS else _name_of_dtype(out_dtype)
+        name = component_of("out_dtype", out_dtype, None).name
     if name not in _OUTPUTS or (name == "s32" and not is_integer(total)):
         what = "c" if c is not None and out_dtype is None else "out_dtype"
         supported = _OUTPUTS if is_integer(total) else _OUTPUTS - {"s32"}
@@ -125,43 +200,23 @@ def _output_name(total: ComponentType, c: Any, out_dtype: Any, *, is_scaled: boo
     return name
 
 
-def _name_of_dtype(dtype: Any) -> str:
-    try:
-        return component_of("out_dtype", np.dtype(dtype), None).name
-    except TypeError as error:
-        raise TypeError(f"out_dtype: {dtype} is not supported (supported: {_names(_OUTPUTS)})") from error
-
-
-def _vectors(
-    queue: Any, real: ComponentType, shape: tuple[int, int, int], factors: dict[str, float], given: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the arrays among the scales and the bias. Multiply `factors["alpha"]` by scales that are numbers.
-
-    Raises TypeError and ValueError.
-    """
+def _offsets(real: ComponentType, shape: tuple[int, int, int], arrays: dict[str, Description]) -> dict[str, int]:
+    """Return the offsets of scales and bias, in elements. Raises TypeError and ValueError if one does not fit."""
     shapes: dict[str, list[tuple[int, ...]]] = {"scale_a": [(shape[1],)], "scale_b": [(shape[2],)]}
     shapes["bias"] = [(shape[2],), (shape[1], 1)]
-    vectors = {}
-    for name, value in given.items():
-        if isinstance(value, _NUMBERS) and name != "bias":
-            factors["alpha"] *= _number(name, value)
-        elif value is not None:
-            vectors[name] = _vector(name, value, real, shapes[name], queue)
-    return vectors
-
-
-def _vector(name: str, array: Any, real: ComponentType, shapes: list[tuple[int, ...]], queue: Any) -> Any:
-    """Return an array of scales or of a bias. Raises TypeError and ValueError if it does not fit."""
-    if not isinstance(array, Array):
-        raise TypeError(f"{name}: expected a pyopencl.array.Array, not {type(array).__name__}")
-    if str(array.dtype) != real.numpy:
-        raise TypeError(f"{name}: expected an array of {real.numpy}, not {array.dtype}")
-    if tuple(array.shape) not in shapes:
-        raise ValueError(f"{name}: expected the shape {' or '.join(map(str, shapes))}, not {array.shape}")
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name}: expected an array whose elements are consecutive in memory")
-    require_memory(name, array, queue)
-    return array
+    offsets = {}
+    for name in shapes.keys() & arrays.keys():
+        array = arrays[name]
+        if str(array.dtype) != real.numpy:
+            raise TypeError(f"{name}: expected an array of {real.numpy}, not {array.dtype}")
+        if array.shape not in shapes[name]:
+            expected = " or ".join(map(str, shapes[name]))
+            raise ValueError(f"{name}: expected the shape {expected}, not {array.shape}")
+        dense = operand(name, array._replace(shape=(1, *array.shape), strides=(0, *array.strides)), None)
+        if not dense.is_by_rows or dense.line not in (0, 1, max(array.shape)):
+            raise ValueError(f"{name}: expected an array whose elements are consecutive in memory")
+        offsets[name] = dense.offset
+    return offsets
 
 
 def _events(queue: Any, wait_for: Any) -> list[Any]:
@@ -181,46 +236,41 @@ def _number(name: str, value: Any) -> float:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _check_factors(factors: dict[str, float], real: ComponentType, *, has_output: bool) -> None:
+def _check_factors(factors: dict[str, float], real: ComponentType) -> None:
     """Make alpha and beta integers if the result is. Raises ValueError if they do not fit."""
+    if not is_integer(real):
+        return
     for name, value in factors.items():
-        if is_integer(real):
-            if value != value // 1:
-                raise ValueError(f"{name}: {value} is no integer, and the result is; ask for out_dtype=numpy.float32")
-            if not -(2**31) <= value < 2**31:
-                raise ValueError(f"{name}: {value} does not fit an int, the type of the result")
-            factors[name] = int(value)
-    if factors["beta"] != 0 and not has_output:
-        raise ValueError(f"beta: {factors['beta']} needs an array c, to which the product is added")
+        if value != value // 1:
+            raise ValueError(f"{name}: {value} is no integer, and the result is; ask for out_dtype=numpy.float32")
+        if not -(2**31) <= value < 2**31:
+            raise ValueError(f"{name}: {value} does not fit an int, the type of the result")
+        factors[name] = int(value)
 
 
-def _flags(factors: dict[str, float], name: str, vectors: dict[str, Any]) -> frozenset[str]:
+def _flags(has_factors: tuple[bool, bool, bool], name: str, arrays: dict[str, Description]) -> frozenset[str]:
     """Return the macros of gemm.cl that are 1. `name` is the type of the result."""
-    bias = vectors.get("bias")
+    bias = len(arrays["bias"].shape) if "bias" in arrays else 0
     flags = {
-        "HAS_ALPHA": factors["alpha"] != 1,
-        "HAS_BETA": factors["beta"] != 0,
-        "SCALE_A": "scale_a" in vectors,
-        "SCALE_B": "scale_b" in vectors,
-        "BIAS_BY_ROWS": bias is not None and bias.ndim == 2,
-        "BIAS_BY_COLUMNS": bias is not None and bias.ndim == 1,
+        "HAS_ALPHA": has_factors[0],
+        "HAS_BETA": has_factors[1],
+        "SCALE_A": "scale_a" in arrays,
+        "SCALE_B": "scale_b" in arrays,
+        "BIAS_BY_ROWS": bias == 2,
+        "BIAS_BY_COLUMNS": bias == 1,
         "ROUND": name in ("s8", "u8"),
     }
     return frozenset(flag for flag, is_set in flags.items() if is_set)
 
 
-def _output(queue: Any, c: Any, name: str, shape: tuple[int, int, int], inputs: dict[str, Any]) -> Operand:
-    """Return the array for the result, which is created if c is None.
-
-    Raises ValueError if c has another shape, or shares memory with an input.
-    """
+def _output(c: Description | None, name: str, shape: tuple[int, int, int]) -> Operand:
+    """Return the result as an operand: c, or a new array. Raises ValueError if c does not fit."""
     if c is None:
-        dims = shape if shape[0] > 1 else shape[1:]
-        c = pyopencl.array.empty(queue, dims, COMPONENT_TYPES[name].numpy)
-    output = operand("c", c, name, queue, transpose=False)
+        return Operand("c", COMPONENT_TYPES[name], shape, (0, 0, 0)).dense()
+    output = operand("c", c, name)
     if output.shape != shape:
         raise ValueError(f"c: expected the shape {shape if shape[0] > 1 else shape[1:]}, not {c.shape}")
-    require_distinct(output, inputs)
+    require_separate_elements(output)
     return output
 
 
@@ -228,8 +278,6 @@ def _activation(activation: str | None, real: ComponentType) -> str:
     """Return the OpenCL C of an activation. Raises TypeError and ValueError."""
     if activation is None:
         return ""
-    if not isinstance(activation, str):
-        raise TypeError(f"activation: expected a str, not {type(activation).__name__}")
     if is_integer(real):
         raise ValueError("activation: the result is integers; ask for out_dtype=numpy.float32")
     if activation in _ACTIVATIONS:
