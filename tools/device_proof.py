@@ -3,7 +3,8 @@
 Usage: tools/device-proof ROUTE [--device D] [--size 4096] [--wimpy]        such as: tools/device-proof mma
 
  1. The conformance runner, on that route.
- 2. The kernels of kernels/ that have matrices, run and compared with numpy.
+ 2. The kernels of kernels/ that have matrices, run and compared with numpy; one of them without a named route, which
+    must be this one.
  3. Products of SIZE x SIZE by kernels/gemm_blocks.cl in several tiles, compared with numpy, and the same by PyTorch,
     which calls the vendor's library (cuBLAS, rocBLAS, oneMKL), if PyTorch is installed and has such a device.
 
@@ -13,6 +14,7 @@ The exit status is 1 if one of the first two fails, or if no tile of the third i
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -98,9 +100,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     device = ["--device", given.device] if given.device else []
     run = ["--matrices", given.route, *device]
-    right = [coopmat("cts", "--route", given.route, *device, *["--wimpy"] * given.wimpy)[0]]
+    jobs = ["-j", str(os.cpu_count() or 1)]
+    right = [coopmat("cts", "--route", given.route, *jobs, *device, *["--wimpy"] * given.wimpy)[0]]
     kernels = [path for path in sorted(KERNELS.glob("*.cl")) if "coop_mat(" in path.read_text(encoding="utf-8")]
     right += [coopmat("run", str(path), *run)[0] for path in kernels]
+    is_right, text = coopmat("run", str(KERNELS / "gemm_f16.cl"), *device)
+    right.append(is_right and f": {given.route}," in text)
     with tempfile.TemporaryDirectory() as place:
         right += [beside_the_library(run, given.size, name, Path(place)) for name in TYPES]
     print(f"{sum(right)} of {len(right)} right")
