@@ -395,3 +395,13 @@ def test_integers_added_to_double(queue: Any) -> None:
     c = _upload(queue, before.astype(np.float64))
     gemm(queue, _upload(queue, a), _upload(queue, b), c, beta=1)
     assert np.array_equal(c.get(), a.astype(np.int32) @ b + before)
+
+
+def test_a_column_of_a_matrix_is_no_bias(queue: Any, pair: Pair) -> None:
+    """Its elements are as far apart as it has elements, which must not pass for consecutive ones."""
+    _, _, on_a, on_b = pair
+    square = _upload(queue, _integers(5, 5))
+    with pytest.raises(ValueError, match="bias: expected an array whose elements are consecutive"):
+        gemm(queue, on_a, on_b, bias=square[:, :1])
+    with pytest.raises(ValueError, match="scale_a: expected an array whose elements are consecutive"):
+        gemm(queue, on_a, on_b, scale_a=square[:, 0])
