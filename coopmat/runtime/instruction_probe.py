@@ -7,8 +7,10 @@ compiler, or end its process (docs/vendors.md).
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from coopmat.devices import DeviceInfo, probe as process, route_for
@@ -24,10 +26,13 @@ _FUNCTION = "coopmat.runtime.instruction_probe:run"
 def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[str, ...]:
     """Return the names of the route's products that the device computes correctly.
 
-    A product of unknown outcome is tried; if `asks` is False, the product is left out instead.
+    A product of unknown outcome is tried; if `asks` is False, the product is left out instead. Several products are
+    tried at a time: on NVIDIA's devices there are some twenty, and each process takes seconds to start.
     """
-    rows = (row for row in LOWERED_ROUTES[route].every_product if _is_likely(device, row))
-    return tuple(row.name for row in rows if _is_right(device, f"{route} {row.name}", asks))
+    rows = [row for row in LOWERED_ROUTES[route].every_product if _is_likely(device, row)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        right = pool.map(lambda row: _is_right(device, f"{route} {row.name}", asks), rows)
+        return tuple(row.name for row, is_right in zip(rows, right, strict=True) if is_right)
 
 
 def _is_likely(device: DeviceInfo, row: Product) -> bool:
