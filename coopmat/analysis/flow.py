@@ -74,12 +74,12 @@ class Graph:
 
 class _Builder:
     def __init__(
-        self, variables: Sequence[VarDecl], whole: Sequence[VarDecl], deliberate: set[Span], complete: set[Span]
+        self, variables: Sequence[VarDecl], parts: Sequence[VarDecl], deliberate: set[Span], complete: set[Span]
     ) -> None:
         self.blocks: list[Block] = []
         self.numbers = {decl: i for i, decl in enumerate(variables)}
-        self.reads: dict[VarDecl, tuple[int, Span]] = {decl: (0, decl.span) for decl in whole}
-        self.follow = bool(variables or whole)
+        self.reads: dict[VarDecl, tuple[int, Span]] = {decl: (0, decl.span) for decl in parts}
+        self.follow = bool(variables or parts)
         self.deliberate, self.complete = deliberate, complete
         self.labels: dict[str, Block] = {}
         self.breaks: list[Block] = []
@@ -468,14 +468,15 @@ def _operands(e: Expr) -> list[Expr]:
 def build(
     body: typed.Block,
     variables: Sequence[VarDecl],
-    whole: Sequence[VarDecl],
+    parts: Sequence[VarDecl],
     deliberate: set[Span],
     complete: set[Span],
 ) -> Graph:
     """Return the control-flow graph of a function's body.
 
-    `variables` (numbered by index) are watched as wholes, `whole` (arrays, records, and matrices accessed by element)
-    only for reads. `deliberate` has the spans of fallthrough attributes, `complete` those of switches without default
-    that cover all values.
+    variables: the blocks list their declarations, stores and reads, by index; an access to a part counts as one.
+    parts: arrays, records, and matrices accessed by element, of which `Graph.reads` counts the reads of elements.
+    deliberate: the spans of fallthrough attributes.
+    complete: the spans of switches without default that cover all values.
     """
-    return _Builder(variables, whole, deliberate, complete).build(body)
+    return _Builder(variables, parts, deliberate, complete).build(body)

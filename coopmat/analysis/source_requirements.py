@@ -63,7 +63,9 @@ def find_requirements(unit: typed.Unit, rules: MemoryRules | None) -> Iterator[R
 
 
 class _Function:
-    """An analysis of the possible values and addresses in one function, as congruences.
+    """An analysis of the strides and addresses that a function's matrix loads and stores may have, as congruences.
+
+    `TargetCheck` compares them with the rules of the device.
 
     placement: the alignment in bytes of arrays and records that the compiler allocates.
     """

@@ -44,19 +44,19 @@ def check_uninitialized(c: Context, state: FunctionState) -> None:
     wants, body, result = c.diagnostics.wants, state.decl.body, state.decl.type.result
     assert body is not None
     variables: list[typed.VarDecl] = []
-    whole: list[typed.VarDecl] = []
+    parts: list[typed.VarDecl] = []
     if wants(*UNINITIALIZED, OF_MATRICES):
         variables = [d for d in state.bare if contains_matrix(d.type)]
     if wants(*UNINITIALIZED):
         values = (ScalarType, VectorType, PointerType, ConstantMatrixType)
         variables += [d for d in state.bare if isinstance(d.type, values) and d not in state.by_element]
-        whole = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType)) or d in state.by_element]
+        parts = [d for d in state.bare if isinstance(d.type, (ArrayType, RecordType)) or d in state.by_element]
     last = body.items[-1] if body.items else None
     ends = wants("return-type") and not isinstance(result, VoidType) and not isinstance(last, typed.Return)
     falls = state.switched and wants("implicit-fallthrough")
-    if not (variables or whole or ends or falls or wants("unreachable-code")):
+    if not (variables or parts or ends or falls or wants("unreachable-code")):
         return
-    graph = build(body, variables, whole, state.deliberate, state.complete)
+    graph = build(body, variables, parts, state.deliberate, state.complete)
     reachable = graph.reached()
     if ends and graph.end in reachable:
         _open_end(c, state.decl, body.span, graph.returns)
@@ -67,7 +67,7 @@ def check_uninitialized(c: Context, state: FunctionState) -> None:
             c.warn("implicit-fallthrough", "the previous case falls through to this label", span, notes=notes)
     if wants("unreachable-code"):
         _unreachable(c, graph, reachable)
-    for decl in whole:
+    for decl in parts:
         count, first = graph.reads[decl]
         if count and count == c.references.get(decl):
             c.warn("uninitialized", f"'{decl.name}' is read, but nothing is ever stored to it", first)

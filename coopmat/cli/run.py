@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _CommandLine:
-    """The options of `coopmat run` that change the runs of the header.
+    """The options of `coopmat run` that override the `// run:` and `// check:` lines of the file (docs/run.md).
 
     arguments: NAME=FILE.npy or NAME=TYPE[SHAPE]:FILL.
     symbols: name -> value of --set.

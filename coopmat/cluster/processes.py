@@ -186,7 +186,10 @@ class ProcessPool:
                 self._lost(process, f"no result within {self.timeout:g} seconds", queue, deaths, done)
 
     def _lost(self, process: _Process, why: str, queue: deque[int], deaths: dict[int, int], done: Done) -> None:
-        """Remove a process that died or was killed. Queue its unit again, or report the unit as `Lost`."""
+        """Remove a process that died or was killed.
+
+        Queue its unit again, or report it as `Lost` if DEATHS processes were lost on it.
+        """
         number, words = process.number, process.last_words()
         assert number is not None
         self._processes.remove(process)

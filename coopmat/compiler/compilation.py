@@ -86,7 +86,8 @@ class Compilation:
         self.timings: dict[str, float] = {}
         self.validated = False
         self.findings = self._collector()
-        # Objects for linking (-c) have no preamble: other programs may call any function of the source.
+        # A stored preamble has only the bodies of functions that were reached. With -c, other programs may call any
+        # function, so no preamble is used.
         self.preamble = preamble_of(options) if language == "cl" and not options.separate else None
         self.retain = False
         self._results: dict[Stage[Any], Any] = {}

@@ -81,7 +81,10 @@ class Module(Compilation):
         return self.full_result(UNIT)
 
     def multiplies_by(self, options: CompileOptions) -> bool:
-        """Return whether the source has a multiply-add for which the devices of `options` have an instruction."""
+        """Return whether an OpenCL C source has a multiply-add for which the devices of the route have an instruction.
+
+        For other languages, return False.
+        """
         from .from_source import has_products
 
         return self.language == "cl" and has_products(self.result(UNIT), options)

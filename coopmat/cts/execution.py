@@ -42,7 +42,10 @@ class Refused(Exception):
 
 
 class Misfit(Exception):
-    """Raised if the device runs the kernels in subgroups of a size for which they cannot be compiled."""
+    """Raised if the device runs the kernels in subgroups of several sizes or of an unknown size.
+
+    Also raised if a launch has another subgroup size than the one for which the kernel was compiled.
+    """
 
 
 class Broken(Exception):
@@ -160,7 +163,7 @@ class Runner:
         """Recompile the kernels if the device chose a subgroup size other than the one they were compiled for.
 
         Return the variants and their kernels, which are unchanged if the size is right. Raises Misfit if the device
-        runs the kernels in subgroups of different sizes.
+        runs the kernels in subgroups of several sizes or of an unknown size.
         """
         if batch.route not in IN_SUB_GROUPS or not chooses_size(self.device):
             return variants, built

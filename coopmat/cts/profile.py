@@ -240,7 +240,7 @@ def _native(device: DeviceInfo, wimpy: bool) -> Profile:
 
 
 class _Dealt(Sequence[tuple[Item, int]]):
-    """A sequence of (item, subgroup size), in which items at any regular distance get every size in turn."""
+    """A sequence of (item, subgroup size), in which items at any regular distance get each size about equally often."""
 
     def __init__(self, items: Sequence[Item], sizes: Sequence[int]) -> None:
         self._items, self.sizes = items, sizes

@@ -29,9 +29,10 @@ class LoopConditions:
         self._globals = scope
 
     def hide(self, code: list[Instruction], zeros: OpaqueZeros) -> list[Instruction]:
-        """Return the function `code` with instructions that combine loop-invariant conditions with an opaque zero.
+        """Return the function `code`, in which loop-invariant conditions are combined with an opaque zero.
 
-        The values of the conditions remain the same. The branches and selections are changed in place.
+        Only conditions that may differ between work-items are combined; their values remain the same. The branches and
+        selections are changed in place.
         """
         flow = ControlFlow(code)
         identities = set(map(id, self._invariant(code, flow)))

@@ -31,7 +31,10 @@ _NARROW = 16
 
 
 class LoopEnds:
-    """A rewrite of exit conditions of loops that compare a widened counter: an opaque copy replaces the counter."""
+    """A rewrite of exit conditions of loops that compare a widened counter of at most 16 bits.
+
+    If the comparison is for equality or with an inclusive bound, an opaque copy replaces the counter.
+    """
 
     def __init__(self, scope: Globals) -> None:
         self._globals = scope

@@ -253,7 +253,10 @@ class Expander:
             arguments[-1].append(token)
 
     def _fit(self, macro: Macro, arguments: list[list[Token]]) -> bool:
-        """Return whether the number of arguments fits, after an error if not; those of `...` may be omitted."""
+        """Return whether the number of arguments fits, after an error if not.
+
+        If the arguments of `...` are omitted, append an empty one.
+        """
         assert macro.parameters is not None
         count, number = len(macro.parameters), len(arguments)
         if macro.variadic and number == count - 1:

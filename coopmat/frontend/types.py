@@ -235,7 +235,10 @@ class RecordType(Type):
         return f"{self.kind} {self.name}" if self.name else f"{self.kind} (unnamed)"
 
     def complete(self, fields: list[Field]) -> None:
-        """Set the fields and their offsets: naturally aligned, unaligned if packed, all at 0 in a union."""
+        """Set the fields with their offsets, the paths of members, and the record's size and alignment.
+
+        A field has its natural alignment, 1 if packed, or a larger one that it states. In a union, all offsets are 0.
+        """
         offset, align = 0, 1
         for item in fields:
             step = max(1 if self.packed or item.packed else align_of(item.type), item.alignment or 1)
@@ -257,10 +260,7 @@ class RecordType(Type):
                 self._paths.update({name: (i, *path) for name, path in item.type._paths.items()})
 
     def path_of(self, name: str) -> tuple[int, ...] | None:
-        """Return the indices of the fields that lead to a member, or None.
-
-        There are several indices for a member of an unnamed member (C11 6.7.2.1).
-        """
+        """Return the field indices that lead to a member, several through unnamed members (C11 6.7.2.1), or None."""
         return self._paths.get(name)
 
     def names(self) -> list[str]:

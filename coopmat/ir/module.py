@@ -105,7 +105,8 @@ class ModuleBuilder:
         self, name: str, result: ir.Type, parameters: Sequence[ir.Type], *, kernel: bool = False, inline: bool = False
     ) -> ir.Function:
         """Create and return a function that will get a body; if the name is taken, a number is appended."""
-        # Linkage is exported to SPIR-V only for shared functions, so all functions other than kernels are internal.
+        # Functions other than kernels are internal, so that the SPIR-V module does not export them. `share` makes the
+        # exceptions.
         function = Definition(self.ir, ir.FunctionType(result, parameters), self.unique_name(name))
         function.calling_convention = "spir_kernel" if kernel else "spir_func"
         function.linkage = "" if kernel else "internal"

@@ -104,7 +104,10 @@ def _version() -> bytes:
 
 
 def _entry(fields: Fields) -> Entry:
-    """Return the answer to a request, with the files that it depends on. Raises CompileError, UsageError."""
+    """Carry out the operation that a request names, and return the answer with the files that it depends on.
+
+    Raises CompileError, UsageError.
+    """
     return _OPERATIONS[_text(fields, "operation")](fields)
 
 

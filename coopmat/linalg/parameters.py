@@ -75,7 +75,7 @@ def tiling_of(
 
 @cache
 def _route(device: Any) -> str:
-    """Return the route to the device's matrix instructions, or its own if it has none."""
+    """Return the route to the device's matrix instructions; if no such route is known, the device's default route."""
     described = describe(device)
     return unit_for(described) or route_for(described).matrices
 

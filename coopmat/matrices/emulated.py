@@ -20,14 +20,15 @@ from .variants import COMPONENT_TYPES, ComponentType, Kind, MatrixType, Use, Var
 DIMENSIONS = (1, 2, 3, 4, 5, 7, 8, 16, 32, 64)
 SUB_GROUP_SIZES = (1, 4, 8, 16, 32)
 
-# Largest M N K of a shape that may be repeated with any number of pairings.
+# The largest M N K of shapes that `multiply_adds` repeats for further pairings, after every shape has occurred.
 _SMALL = 128
 # If M N K exceeds this, a shape occurs only with component types that compile fast: no saturation, no 64 bits.
 _DEAR = 1024
-# If M K exceeds this, straight-line code takes ten seconds, except for an N with which a loop is emitted.
+# If M K exceeds this, straight-line code takes ten seconds to compile. `covering_shapes` then combines M and K with the
+# largest N only, for which a loop is emitted.
 _LONGEST = 1024
-# Most components of a single matrix: the first for the first shape of each component type, the second for others. A
-# device's compiler takes minutes over a kernel with an array of matrices of 4096. Multiply-adds include such matrices.
+# The most components of a matrix in `matrix_types`: for the first shape of each component type, and for the others.
+# A device's compiler takes minutes over arrays of matrices of 4096 components; only multiply-adds have such matrices.
 _FEW_COMPONENTS = 64
 _MOST_COMPONENTS = 1024
 # Multiply-adds of the sizes that programs use.
@@ -163,7 +164,8 @@ def matrix_types(
     n_types, result = len(types), []
     for i in range(4 * n_types):
         (turns, which), rows = divmod(i, n_types), i % n
-        # In each ten types, the sum of the indices of rows and columns is constant, modulo ten.
+        # In each run of n types, the indices of rows and columns have a constant sum modulo n. So every dimension
+        # occurs as both, unless the limit below shrinks the shape.
         columns = (n - 1 + 3 * (i // n) - rows) % n
         most = _FEW_COMPONENTS if i < n_types else _MOST_COMPONENTS
         while DIMENSIONS[rows] * DIMENSIONS[columns] > most:

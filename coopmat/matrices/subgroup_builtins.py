@@ -66,9 +66,11 @@ _EXCHANGED = {"PICK": 1, "NEIGHBOUR": 2, "FOLD": 1, "ALL_EQUAL": 1, "BALLOT": 1}
 
 @dataclass(frozen=True, slots=True)
 class SubgroupBuiltin(FromTemplate):
-    """A subgroup builtin on scalars of `component` (None: the builtin takes no value).
+    """A library function for a subgroup builtin on scalars.
 
-    Its parameters are the first of the builtin's.
+    The function has the first parameters of the builtin; those that it does not need are omitted.
+
+    component: the type of the scalars; None if the builtin takes no value.
     """
 
     name: str
@@ -183,7 +185,10 @@ class ScratchBuiltin(SubgroupBuiltin):
 
 
 def _folding(operation: str, t: ComponentType) -> dict[str, str]:
-    """Return the macros of a FOLD for an operation on values of a type."""
+    """Return the macros with which the library section FOLD combines values of type `t` by an operation.
+
+    For a logical operation, the macro VALUE maps a value to its truth.
+    """
     logical = operation.startswith("logical_")
     operation = operation.removeprefix("logical_")
     if logical:

@@ -172,7 +172,7 @@ class _Collector:
         return trees.Object(component(matrix.element), matrix.rows, matrix.columns, self._leaf(ObjectLeaf(e)))
 
     def _term(self, e: typed.Expr) -> Term:
-        """Return the term of an expression that is no chain."""
+        """Return the term of an expression other than MatrixElementwise and MatrixProduct, which `term` converts."""
         matrix = _matrix(e.type)
         shape = (component(matrix.element), matrix.rows, matrix.columns)
         if isinstance(e, typed.Load):

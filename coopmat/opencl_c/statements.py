@@ -144,7 +144,10 @@ def _for(c: Context, s: typed.For) -> None:
 
 
 def _init(c: Context, items: list[typed.Stmt]) -> str | None:
-    """Return the init clause of a for loop, or None if one declaration cannot declare all variables."""
+    """Return the init clause of a for loop, which consists of expressions or of one declaration.
+
+    If the items cannot be written as either, return None.
+    """
     if all(isinstance(item, typed.ExprStmt) for item in items):
         return ", ".join(
             expressions.effect(c, item.expr).at(Binds.ASSIGN) for item in items if isinstance(item, typed.ExprStmt)
@@ -187,7 +190,7 @@ def _constant(c: Context, s: typed.Case) -> str:
 
 
 def _labelled(c: Context, s: typed.Stmt) -> None:
-    """Write a labelled statement; C does not allow a declaration after a label, so write an empty statement first."""
+    """Write the statement after a label; before a declaration, which C does not allow there, an empty statement."""
     if isinstance(s, typed.DeclStmt):
         c.output.add(";")
     statement(c, s)

@@ -144,7 +144,10 @@ class _Unit:
 
 
 class _Function(FunctionRewriter):
-    """A rewriter of one function for one target."""
+    """A rewriter of one function: calls of library functions for `target` replace its matrix operations.
+
+    If the route replaces the device's subgroups, library functions replace the subgroup builtins, too.
+    """
 
     def __init__(self, unit: _Unit, decl: typed.FunctionDecl, target: Target) -> None:
         super().__init__(decl, unit.storage.type)

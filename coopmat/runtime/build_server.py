@@ -117,7 +117,8 @@ class Driver:
         binary, scalar = self._build(request)
         remaining = scalar
         identity, parts, options, constants, sizes = request
-        # Without optimizations, the compiler vectorizes no SPIR-V.
+        # Build OpenCL C again without optimizations. For SPIR-V this does not help: without optimizations, the compiler
+        # vectorizes none of its kernels.
         if scalar and all(form == "c" for form, _, _ in parts):
             plain = tuple((form, code, b"%b %b" % (words, _PLAIN)) for form, code, words in parts)
             binary, remaining = self._build((identity, plain, options, constants, sizes))
@@ -149,9 +150,9 @@ class Driver:
                 self._call("clReleaseProgram", program)
 
     def context(self, identity: tuple[str, ...]) -> tuple[Any, Any]:
-        """Return the context of a device, and the device in an array.
+        """Return the context of a device, which is created on the first call, and the device in an array.
 
-        The context is created on the first call. Raises LookupError if the driver does not have the device, ClError.
+        Raises LookupError if the driver does not have the device, and ClError if an OpenCL function fails.
         """
         if identity not in self._contexts:
             devices = (_POINTER * 1)(self._device(identity))

@@ -111,7 +111,10 @@ def make_array(argument: Argument, names: Mapping[str, Any]) -> Array:
 
 
 def _fill(piece: Piece, names: Mapping[str, Any]) -> tuple[Fill, list[Any]]:
-    """Return the fill that an expression names, and its values. Raises CompileError."""
+    """Return the fill that a text such as `uniform(-1, 1)` names, and the numbers in its parentheses.
+
+    Raises CompileError.
+    """
     try:
         tree = parse(piece.text)
     except EvaluationError as error:

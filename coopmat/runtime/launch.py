@@ -417,7 +417,7 @@ def _value(argument: Argument, parameter: KernelParameter, names: Names) -> Any:
 def _set_arguments(program: Program, kernel: LaunchRules, values: Names) -> dict[str, Any]:
     """Set every argument of the kernel, and return parameter name -> buffer.
 
-    Pointers get buffers; all other arguments are passed by value.
+    Pointers get buffers, or local memory of the given size; all other arguments are passed by value.
     """
     cl = opencl()
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR

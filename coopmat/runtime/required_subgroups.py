@@ -45,7 +45,10 @@ def _of_c(code: bytes) -> tuple[bool, list[tuple[str, int]]]:
 
 
 def _of_spirv(code: bytes) -> tuple[bool, list[tuple[str, int]]]:
-    """Return whether a module uses subgroups, and the sizes that its execution modes set."""
+    """Return whether a module uses subgroups, and (kernel, size) for each execution mode with a subgroup size.
+
+    For a malformed module, return False and no sizes.
+    """
     names: dict[int, str] = {}
     sizes: list[tuple[str, int]] = []
     scopes: set[int] = set()

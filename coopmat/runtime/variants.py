@@ -76,9 +76,9 @@ def _native(device: DeviceInfo, sub_group_size: int | None) -> tuple[Variant, ..
 
 
 def _route(device: DeviceInfo, asks: bool = True) -> LoweredRoute | None:
-    """Return the route by the device's matrix instructions, restricted to those that are right.
+    """Return the route to the device's matrix instructions, restricted to those that the device computes correctly.
 
-    If there are no such instructions, return None.
+    If there are no such instructions, return None. If `asks` is False, instructions that were not tried are left out.
     """
     route = unit_for(device)
     available = instructions(device, route, asks=asks) if route and device.handle is not None else ()

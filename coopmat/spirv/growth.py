@@ -154,9 +154,9 @@ def _read(text: str) -> dict[str, _Function]:
 
 
 def _measure(function: _Function, lines: list[str], unrolled: Mapping[str, int]) -> None:
-    """Set the measures of a function from the lines of its body.
+    """Set a function's size, branches, loops and calls from the lines of its body.
 
-    `unrolled` maps loop metadata to forced unroll counts.
+    `unrolled` maps loop metadata to forced unroll counts, which multiply the size and the calls inside the loops.
     """
     starts, ends = _loops(lines, unrolled) if unrolled else ({}, {})
     labels: set[str] = set()

@@ -55,7 +55,10 @@ class Expressions(Vectors, ABC):
         return handler(self, e)
 
     def as_uniform(self, e: Expr) -> Value:
-        """Return an expression of any other class as a uniform value; raise NotVectorizable if an operand varies."""
+        """Return an expression as a uniform value.
+
+        Raise NotVectorizable if an operand varies, or if the expression assigns to a variable or contains statements.
+        """
         if isinstance(e, (typed.Assign, typed.CompoundAssign, typed.IncDec, typed.StatementExpression)):
             raise NotVectorizable
         if isinstance(e, typed.VarRef):
@@ -106,7 +109,7 @@ class Expressions(Vectors, ABC):
         others = all(v.variance is UNIFORM for v in indices[1:])
         at_once = None
         if first.variance is LINEAR and others and isinstance(target, (typed.Index, typed.Deref)):
-            at_once = self.neighbours(e, target, [v.expr for v in indices], first)
+            at_once = self.neighbours(e, target, [v.expr for v in indices])
             if mask is None and first.narrow is None:
                 return Value(VARYING, at_once, e.type)
         lanes: list[Expr] = []
@@ -136,8 +139,8 @@ class Expressions(Vectors, ABC):
             return typed.Binary(v.expr.span, v.type, "add", v.expr, typed.IntConst(v.expr.span, v.type, n))
         return typed.ExtractSwizzle(v.expr.span, v.type, v.expr, (n,))
 
-    def neighbours(self, e: typed.Load, target: typed.LValue, indices: list[Expr], first: Value) -> Expr:
-        """Return a vector load (vloadn) of consecutive elements, of which the first component's indices select one."""
+    def neighbours(self, e: typed.Load, target: typed.LValue, indices: list[Expr]) -> Expr:
+        """Return a vector load (vloadn) of consecutive elements, of which `indices` select the first."""
         place = self.rebuilt(target, indices)
         qualifiers = replace(place.place, restrict=False)
         pointer_type = PointerType(e.type, qualifiers)

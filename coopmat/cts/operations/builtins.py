@@ -97,7 +97,10 @@ def _moderate(rng: np.random.Generator, component: ComponentType, count: int, *s
 
 
 def _bounded(rng: np.random.Generator, component: ComponentType, count: int, *shape: int) -> list[Array]:
-    """Return an operand of any values, and a lower and an upper bound, each the same for all components."""
+    """Return an operand, for floats without zeros and NaNs, and a lower and an upper bound.
+
+    Each bound is the same for all components.
+    """
     x, bounds = _without("zeros", "nan")(rng, component, 1, *shape)[0], moderate(rng, component, 2)
     low, high = sorted(bounds, key=lambda value: float(widen(component, value[None])[0]))
     return [x, np.full(shape, low), np.full(shape, high)]
@@ -301,9 +304,9 @@ def _experiment(setting: Setting) -> Experiment:
 
 
 def _tolerance(component: ComponentType, result: Array, ulps: float) -> Array | float:
-    """Return the allowed absolute error of the results.
+    """Return the allowed absolute error of the results: `ulps` units in the last place.
 
-    For small floats, it is one unit in the last place, since their final rounding alone can differ.
+    For bfloat16 and 8-bit floats it is one unit, unless `ulps` is 0, since only their final rounding can differ.
     """
     if not ulps:
         return 0.0

@@ -187,7 +187,10 @@ def _write_workgroup(setting: Setting, w: Writer) -> None:
 
 @dataclass(frozen=True)
 class Pointee:
-    """A pointee type: a vector of `width` scalars of type `scalar`; None is the matrix's component type."""
+    """A pointee type: a vector of `width` scalars of type `scalar`.
+
+    If `scalar` is None, the scalars have the matrix's component type.
+    """
 
     width: int = 1
     scalar: ComponentType | None = None

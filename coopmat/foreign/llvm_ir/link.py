@@ -71,7 +71,10 @@ def _builtin_functions(text: str, library: Library) -> typed.Unit:
 
 
 def _with_library(module: Module, units: Sequence[typed.Unit], options: LowerOptions) -> str:
-    """Return the module's text with the functions of the units; each function is declared only once."""
+    """Return the module's text with the functions of the units; each function is declared only once.
+
+    Raises Malformed if the module already defines a function of the units.
+    """
     own = {function.name: function for function in module.functions}
     declared_names = {head.name for head in module.declarations} | own.keys()
     lines = str(module).split("\n")

@@ -63,7 +63,7 @@ class Kernel:
 
     @property
     def most_staged(self) -> int | None:
-        """The number of work-items whose subgroups have tiles; None without tiles or if the size is unknown."""
+        """The most work-items whose subgroups all have tiles; None without tiles or if the subgroup size is unknown."""
         size = self.required_size
         if self.target is not None and (self.uses_matrices or self.uses_library):
             size = self.target.sub_group_size

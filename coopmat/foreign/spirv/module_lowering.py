@@ -397,7 +397,10 @@ class ModuleLowering:
         return any(map(self.types.carries, kind.operands))
 
     def _state_sizes(self) -> None:
-        """State the kernels' subgroup sizes as execution modes, unless the lowering replaces the device's subgroups."""
+        """Add the subgroup size as an execution mode to kernels with matrices that require no size.
+
+        If the lowering replaces the device's subgroups, remove all execution modes of subgroups instead.
+        """
         modes = self.sections[Section.EXECUTION_MODE]
         users = {kernel.function: kernel for kernel in self.kernels if kernel.uses_matrices}
         if self.replaces_subgroups:

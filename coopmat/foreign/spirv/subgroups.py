@@ -73,7 +73,10 @@ def rotate(f: FunctionLowering, item: Instruction) -> bool:
 
 
 def barrier(f: FunctionLowering, item: Instruction) -> bool:
-    """Lower a subgroup barrier: to a memory barrier for subgroups of one work-item, else to a work-group barrier."""
+    """Lower a subgroup barrier: to a memory barrier for subgroups of one work-item, else to a work-group barrier.
+
+    Return False, and emit nothing, for a barrier of another execution scope.
+    """
     execution, memory, semantics = item.operands
     if f.types.constants.value(execution) != SCOPE_SUBGROUP:
         return False

@@ -143,7 +143,11 @@ def unroll_hint(c: Context, items: list[syntax.Attribute]) -> int | None:
 
 
 def unroll_pragma(c: Context, text: str, span: Span) -> int | None:
-    """Return the factor of `#pragma unroll [n]` (0 is full) or `nounroll` (1); None for any other pragma."""
+    """Return the unroll factor that a pragma states: 0 for full unrolling, 1 for none. Return None for other pragmas.
+
+    The pragmas are `unroll [n]`, `nounroll` and `clang loop unroll(full|enable|disable)`, of which `enable` counts as
+    `full`. Report a factor that is not positive.
+    """
     words = text.replace("(", " ").replace(")", " ").split()
     if words[:1] == ["clang"] and words[1:3] == ["loop", "unroll"]:
         return {"full": 0, "enable": 0, "disable": 1}.get(words[3] if len(words) > 3 else "")

@@ -38,8 +38,9 @@ class FunctionDecl(Node, eq=False):
     """A function; `body` is None for a prototype. Parameters and result are passed by value.
 
     attributes: reqd_work_group_size and work_group_size_hint -> (x, y, z); intel_reqd_sub_group_size -> n;
-      vec_type_hint -> Type; always_inline, noinline -> True; fp_contract -> False. Passes add matrix_loops -> True to
-      functions with loops and expressions of Clang's matrix types.
+      vec_type_hint -> Type; always_inline, noinline, convergent -> True; overloadable -> True on functions that other
+      programs may call; fp_contract -> False. Passes add matrix_loops -> True to functions with loops and expressions
+      of Clang's matrix types.
     info: a kernel's description for hosts, after a pass has determined it.
     symbol: the name by which other programs refer to the function, or None. If there is a symbol but no body, another
       program defines the function.

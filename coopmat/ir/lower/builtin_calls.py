@@ -129,7 +129,10 @@ def _type(t: Type, components: dict[str, int]) -> str:
 
 
 def _pointee(t: Type, qualifiers: Qualifiers, components: dict[str, int]) -> tuple[str, str]:
-    """Return (the pointee's spelling without substitutions as a key, the spelling with substitutions)."""
+    """Return (the pointee's spelling without substitutions as a key, the spelling with substitutions).
+
+    Record new substitutable components in `components`.
+    """
     prefix = "" if qualifiers.space is AddressSpace.PRIVATE else f"U3AS{qualifiers.space.value}"
     prefix += "V" * qualifiers.volatile + "K" * qualifiers.const
     full = prefix + _type(t, {})

@@ -266,7 +266,7 @@ def _convert(ctx: FunctionContext, e: typed.MatrixConvert, value: ir.Value) -> i
 def _with_use(
     ctx: FunctionContext, matrix: CoopMatrixType, use: MatrixUse, value: ir.Value, *, transposed: bool = False
 ) -> ir.Value:
-    """Convert a matrix to another use, and with `transposed` transpose it."""
+    """Convert a matrix to another use, and with `transposed` transpose it. If the use is the same, do neither."""
     if matrix.use is use:
         return value
     rows, columns = (matrix.columns, matrix.rows) if transposed else (matrix.rows, matrix.columns)
@@ -284,7 +284,8 @@ def _convert_components(
     instruction = _CONVERT[_class(old)][_class(new)]
     tags = f"{tag(source)}_{tag(target)}"
     integers = not old.is_float and not new.is_float
-    # Between integers, only saturation changes a value; a wider target type needs none.
+    # Between integers, only saturation changes a value; a wider type of the same sign needs none. `NativeMatrices` has
+    # replaced saturation to the other sign.
     saturate = how.saturate and COMPONENTS[new.name].saturates and not (integers and new.bits > old.bits)
     rounding = "" if integers else how.rounding
     mode = "_".join(filter(None, ("sat" if saturate else "", rounding)))

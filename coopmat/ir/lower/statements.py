@@ -59,7 +59,7 @@ def _statement(ctx: FunctionContext, s: typed.Stmt, jumps: Jumps) -> None:
 
 
 def _has_label(s: typed.Stmt) -> bool:
-    """Return whether a goto or switch can jump into the statement."""
+    """Return whether the statement contains a label or case label, so that jumps may reach parts of it."""
     work: list[typed.Stmt | None] = [s]
     while work:
         node = work.pop()

@@ -71,7 +71,7 @@ class Access:
     straight: bool
 
     def load(self, memory: Memory, axis: str, lines: Span, span: Span) -> Tile:
-        """Return the names of the vectors of a tile, loaded from memory."""
+        """Emit the loads of a tile, unless it is loaded already, and return the names of its vectors."""
         widest = self.code.machine.widest
         pieces = chunks(span.count, widest)
         if memory.along == axis or self._by_element(memory) or lines.count == 1:
@@ -81,7 +81,10 @@ class Access:
         return _transposed(self.code, memory.where.element, across, lines.count, span.count)
 
     def element(self, memory: Memory, row: Place, column: Place) -> str:
-        """Return the name of an element, or an expression that extracts it from a vector."""
+        """Return the name of an element, or an expression that extracts it from a vector.
+
+        Emit the load of the element or the vector, unless it is loaded already.
+        """
         along = row if memory.along == COLUMNS else column
         whole = self.narrow or (self.straight and memory.where.space == "private")
         if whole and not along.base and not self._by_element(memory):
@@ -133,7 +136,7 @@ class Access:
         return memory.where.volatile
 
     def _vector(self, memory: Memory, axis: str, line: Place, start: Place, w: int) -> str:
-        """Return the name of a vector of `w` elements of a line from `start` on."""
+        """Load the `w` elements of a line from `start` on, unless they are loaded already, and return their name."""
         element = memory.where.element
         if w > 1 and memory.along == axis and not self._by_element(memory):
             address = memory.address(*position(axis, line, start))
@@ -145,7 +148,7 @@ class Access:
         return elements[0] if w == 1 else self.code.named(element, w, vector_literal(element, elements), w - 1)
 
     def _element(self, memory: Memory, row: Place, column: Place) -> str:
-        """Return the name of an element, loaded from memory."""
+        """Load an element, unless it is loaded already, and return its name."""
         return self.code.named(memory.where.element, 1, f"*({memory.address(row, column)})")
 
 

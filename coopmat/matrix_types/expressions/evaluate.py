@@ -52,7 +52,8 @@ class Evaluator:
         self.access = Access(code, plan.narrow, plan.straight)
         self.straight = plan.straight
         self.fused = plan.tree.contract and plan.tree.machine.fma and not plan.narrow
-        # By id(), because terms are deep. Objects by number, because the same object may occur more than once.
+        # `key_of` a term -> the memory with its value. The key is the id, because hashing deep terms is slow. For an
+        # object, it has the number of the input, because several objects may denote one input.
         self._stored: dict[int | tuple[int], Memory] = {}
         self._lines: dict[tuple[int, str, Place], list[str]] = {}
 
@@ -61,7 +62,10 @@ class Evaluator:
         self._stored[key_of(term)] = memory
 
     def tile(self, term: Term, axis: str, lines: Span, span: Span) -> Tile:
-        """Return the names of the vectors of a tile of a term."""
+        """Emit the loads or the calculation of a tile of a term, and return for each line the names of its vectors.
+
+        The vectors lie along `axis` in the range `span`; `lines` is the range on the other axis.
+        """
         if key_of(term) in self._stored:
             return self.access.load(self._stored[key_of(term)], axis, lines, span)
         return self._TILES[type(term)](self, term, axis, lines, span)

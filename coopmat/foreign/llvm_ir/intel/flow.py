@@ -233,7 +233,10 @@ def _told_by_intel(item: Instruction, call: Call, name: Name) -> Iterator[tuple[
 
 
 class _Links:
-    """The data flow between the values of a function, and to and from the functions that it calls."""
+    """A visitor that links in `flow` the values of one function between which matrices flow, also through calls.
+
+    If an instruction does not support matrices, its matrices are marked with an error (`foreign`).
+    """
 
     def __init__(self, flow: Flow, function: Function) -> None:
         self.flow, self.function = flow, function

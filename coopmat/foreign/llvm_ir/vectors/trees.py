@@ -173,7 +173,7 @@ class Trees(Writer):
             self.copy_columns(self.called(root, None).value, out, load=False)
 
     def columns(self, arguments: list[Argument], vector: Vector) -> Node:
-        """Return the node of a matrix in memory.
+        """Return the node of a matrix in memory; emit the extension of a stride that is not i64.
 
         The arguments are the pointer, the stride, whether accesses are volatile, and the numbers of rows and columns.
         """
