@@ -321,9 +321,11 @@ class Expressions(Memories):
         rng, component = self.rng, kind.component
         kinds = FLOATS if component.floating else INTEGERS
         left, right = rng.choice(kinds), rng.choice(kinds)
+        inner = rng.choice(SHAPES)
         if rng.random() < 0.5:
             left, right = self.usual(component)
-        inner = rng.choice(SHAPES)
+            if kind.rows == kind.columns == 16:
+                inner = rng.choice([16, 16, 32, inner])
         a = self.expression(MatrixType(left, kind.rows, inner, "A"), scope, depth)
         b = self.expression(MatrixType(right, inner, kind.columns, "B"), scope, depth)
         c = self.expression(kind, scope, depth)

@@ -82,7 +82,7 @@ class Generator(Calls):
         if depth:
             sorts += [("branch", 3), ("repeat", 4), ("choice", 1)]
         if kernel and not scope.divergent:
-            sorts += [("struct", 1), ("array", 2), ("store", 2)]
+            sorts += [("struct", 1), ("array", 2), ("store", 2), ("product", 2)]
             if writable:
                 sorts += [("trip", 4), ("evaluate", 2)]
             if depth and not self.lone and scope.loops == 0:
@@ -96,6 +96,7 @@ class Generator(Calls):
             return self.control(sort, scope, depth - 1)
         simple = {
             "new": self.new,
+            "product": self.product,
             "struct": self.struct,
             "array": self.array,
             "store": self.store,
@@ -106,8 +107,17 @@ class Generator(Calls):
     def new(self, scope: Scope) -> list[tree.Node]:
         """Declare a matrix variable."""
         kind = self.type()
+        return self.declare(kind, self.expression(kind, scope, self.rng.choice([1, 2, 2, 3])), scope)
+
+    def product(self, scope: Scope) -> list[tree.Node]:
+        """Declare the result of a multiply-add in a shape for which GPUs have instructions."""
+        kind = MatrixType(self.rng.choice([FLOAT, FLOAT, HALF, INT]), 16, 16, "ACCUMULATOR")
+        return self.declare(kind, self.make("multiply_add", kind, scope, 1), scope)
+
+    def declare(self, kind: MatrixType, value: tree.Matrix, scope: Scope) -> list[tree.Node]:
+        """Declare a matrix variable with a value."""
         bounds = standard(self.rng, kind.component)
-        value = self.tame(self.expression(kind, scope, self.rng.choice([1, 2, 2, 3])), bounds)
+        value = self.tame(value, bounds)
         name = self.names.variable(scope.taken | self.kernel_names, 0.4)
         self.take(name, scope)
         scope.variables.append(Variable(name, kind, bounds))

@@ -584,3 +584,13 @@ def test_without_fp16_nothing_computes_with_halves(source: str, column: int) -> 
     with pytest.raises(coopmat.CompileError, match="needs cl_khr_fp16") as caught:
         coopmat.compile(source, WITHOUT_FP16)
     assert [item.span.column for item in caught.value.diagnostics if item.span is not None] == [column]
+
+
+@pytest.mark.parametrize("code", ["c", "spirv"])
+def test_without_fp16_no_operand_of_a_reduction_is_a_builtin_of_halves(code: str) -> None:
+    source = """typedef half C __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8,
+        CLK_COOPERATIVE_MATRIX_ACCUMULATOR)));
+    void f(C m) { C r = coop_mat_reduce(m, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, fmax); }
+    """
+    with pytest.raises(coopmat.CompileError, match="needs cl_khr_fp16"):
+        coopmat.compile(source, [*WITHOUT_FP16, "--matrices", "one", "--code", code])

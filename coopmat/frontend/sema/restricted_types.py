@@ -324,6 +324,12 @@ def check_half(c: Context, t: Type, span: Span) -> None:
         refuse_half(c, t, span)
 
 
+def check_builtin_of_half(c: Context, t: Type, span: Span) -> None:
+    """Report a parameter or result of a builtin that is a half, if that needs cl_khr_fp16."""
+    if "cl_khr_fp16" not in c.features and element_type(t) is HALF:
+        refuse_half(c, t, span)
+
+
 def check_halves(c: Context, decl: typed.FunctionDecl) -> None:
     """Report the halves that a function declares, takes, returns or computes with, without cl_khr_fp16."""
     with c.recover():

@@ -21,6 +21,7 @@ from ...types import (
 )
 from ..context import Context, Overloads, plural
 from ..conversions import assign_convert
+from ..restricted_types import check_builtin_of_half
 from ..values import rvalue
 from .effects import has_no_effects
 
@@ -134,6 +135,8 @@ def _of_builtin(
         c.fail("coop-mat-function-type", message, node.span)
     if (missing := c.features.missing(f"{row.needs} {overload.needs}".strip())) is not None:
         c.fail("extension-off", f"'{overload}' needs {missing}, which is off", node.span)
+    for t in (result, *overload.parameters):
+        check_builtin_of_half(c, t, node.span)
     if not has_no_effects(row):
         message = f"'{node.name}' cannot be an operand: an operand must only compute with its arguments"
         c.fail("coop-mat-function-effect", message, node.span)
