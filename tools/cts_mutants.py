@@ -127,13 +127,13 @@ MUTANTS = (
         "(uint2)(CM_ROW(CM_LANE, i), CM_COLUMN(CM_LANE, i))",
         "(uint2)(CM_ROW(CM_LANE, i), CM_LANE * (CM_SLOTS / CM_ROWS) + i / CM_ROWS)",
     ),
-    Mutant("transpose-of-nothing", "one", _GENERAL, "m[CM_FROM_SLOT(r, c)]", "m[CM_SLOT(r, c)]"),
+    Mutant("transpose-of-nothing", "one", _GENERAL, "sent[CM_FROM_SLOT(r, c)]", "sent[CM_SLOT(r, c)]"),
     Mutant(
         "transpose-from-the-first-slot",
         "lanes",
         _GENERAL,
-        "m[CM_FROM_SLOT(r, c)]",
-        "m[CM_FROM_SLOT(r, c) % CM_COLUMNS]",
+        "sent[CM_FROM_SLOT(r, c)]",
+        "sent[CM_FROM_SLOT(r, c) % CM_COLUMNS]",
     ),
     Mutant(
         "transpose-to-all-lanes", "scratch", _SCRATCH, "c < CM_COLUMNS && CM_HOLDER(r, c) == lane", "c < CM_COLUMNS"

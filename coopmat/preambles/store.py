@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +156,13 @@ def _readable() -> Mapping[tuple[str, str], Callable[..., Any]]:
     return {(item.__module__, item.__qualname__): item for item in named}
 
 
+def _member(of: Any, name: str) -> Enum:
+    """Return a member of an enumeration: Python 3.11.0 to 3.11.3 pickle members as calls of getattr."""
+    if not (isinstance(of, type) and issubclass(of, Enum)):
+        raise pickle.UnpicklingError(f"{of} is no enumeration")
+    return of[name]
+
+
 class _Reader(pickle.Unpickler):
     """An unpickler that creates only objects of the classes in `_readable`.
 
@@ -168,6 +176,8 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("coopmat.preambles.snapshot", "shared_object"):
             return self._shared.__getitem__
+        if (module, name) == ("builtins", "getattr"):
+            return _member
         found = _readable().get((module, name))
         if found is None:
             raise pickle.UnpicklingError(f"{module}.{name} is not a part of a preamble")

@@ -437,3 +437,23 @@ def test_generated_sources(tree: Tree) -> None:
         assert results(path, knows=False) == expected
         assert results(path, knows=True) == expected
         preamble.forget()
+
+
+class _ByGetattr:
+    """An object that is pickled as Python 3.11.2 pickles the member `name` of an enumeration."""
+
+    def __init__(self, of: Any, name: str) -> None:
+        self.of, self.name = of, name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.of, self.name)
+
+
+def test_members_of_enumerations_are_read_and_no_other_attributes() -> None:
+    from coopmat.frontend.typed import ConvertKind, FunctionDecl
+
+    member = next(iter(ConvertKind))
+    assert preamble.read(pickle.dumps(_ByGetattr(ConvertKind, member.name))) is member
+    for of, name in ((ConvertKind, "__class__"), (FunctionDecl, "__init__"), (str, "join")):
+        with pytest.raises(preamble.Unreached):
+            preamble.read(pickle.dumps(_ByGetattr(of, name)))

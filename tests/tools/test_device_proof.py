@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import device_proof
@@ -32,10 +33,13 @@ def test_a_wrong_product_and_a_wrong_kernel_are_told(monkeypatch, capsys, tmp_pa
     monkeypatch.setattr(device_proof, "coopmat", coopmat)
     monkeypatch.setattr(device_proof, "_LIBRARY", "raise ValueError('no such library')")
     assert device_proof.main(["mma", "--device", "A100", "--wimpy"]) == 1
-    assert ran[0] == ("cts", "--route", "mma", "--device", "A100", "--wimpy")
-    assert all(words[2:6] == ("--matrices", "mma", "--device", "A100") for words in ran[1:])
+    jobs = ("-j", str(os.cpu_count()))
+    assert ran[0] == ("cts", "--route", "mma", *jobs, "--device", "A100", "--wimpy")
+    by_default = ("run", str(device_proof.KERNELS / "gemm_f16.cl"), "--device", "A100")
+    assert ran.count(by_default) == 1
+    assert all(words[2:6] == ("--matrices", "mma", "--device", "A100") for words in ran[1:] if words != by_default)
     assert {Path(words[1]).stem for words in ran[1:]} > {"gemm_f16", "gemm_s8", "gemm_half_64x64x32"}
     text = capsys.readouterr().out
     kernels = {words[1] for words in ran if words[0] == "run" and Path(words[1]).parent == device_proof.KERNELS}
     assert len(kernels) > 10
-    assert "no such library" in text and text.endswith(f"1 of {len(kernels) + 1 + len(device_proof.TYPES)} right\n")
+    assert "no such library" in text and text.endswith(f"1 of {len(kernels) + 2 + len(device_proof.TYPES)} right\n")
