@@ -3,7 +3,8 @@
     build_server.py DRIVER       # the path of the driver's library
 
 The process reads requests (`Request`) from its standard input. For each request it writes `BEGUN` and an `Answer`. The
-format is that of marshal. The process ends with its parent, and after IDLE seconds without a request.
+format is that of marshal; the size of a message to the parent comes first, in SIZE_BYTES bytes. The process ends with
+its parent, and after IDLE seconds without a request.
 
 The script imports only modules of the standard library, so that it starts in 30 ms. It loads the driver itself, because
 OpenCL's loader would load all drivers.
@@ -45,6 +46,7 @@ BEGUN = "begun"
 _PLAIN = b"-cl-opt-disable"
 _VECTORIZED = re.compile(r'Kernel "(.*)" was (?:not vectorized|successfully vectorized \((\d+)\))')
 IDLE = 60.0
+SIZE_BYTES = 8
 
 _PLATFORM_NAME, _DEVICE_NAME, _DEVICE_VERSION, _DRIVER_VERSION = 0x0902, 0x102B, 0x102F, 0x102D
 _ALL_DEVICES = 0xFFFFFFFF
@@ -242,7 +244,8 @@ def main(path: str) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
     def send(message: str | Answer) -> None:
-        marshal.dump(message, answers)
+        data = marshal.dumps(message)
+        answers.write(len(data).to_bytes(SIZE_BYTES, sys.byteorder) + data)
         answers.flush()
 
     driver = Driver(path)

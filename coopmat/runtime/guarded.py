@@ -22,7 +22,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from coopmat.cache import Cache, Entry, key_of
 from coopmat.child_process import ChildProcess, ending, is_crash
@@ -247,10 +247,10 @@ class _Server(ChildProcess):
             try:
                 emitter.write_all(process.stdin.fileno(), marshal.dumps(request))
                 answers = io.BufferedReader(io.FileIO(process.stdout.fileno(), closefd=False))
-                answer: Any = marshal.load(answers)
+                answer = _receive(answers)
                 if answer == build_server.BEGUN:
                     has_begun = True
-                    answer = marshal.load(answers)
+                    answer = _receive(answers)
             except (OSError, EOFError, ValueError, TypeError):
                 return has_begun, None
         if failure := answer[1]:
@@ -270,6 +270,15 @@ class _Server(ChildProcess):
             status = None
         self.stop()
         return status
+
+
+def _receive(answers: BinaryIO) -> Any:
+    """Return the next message of a build process. Raises EOFError if the process ended.
+
+    marshal.load would wait for the message itself, but reports an interrupt (Ctrl-C) as EOFError under Python 3.11.2.
+    """
+    size = int.from_bytes(answers.read(build_server.SIZE_BYTES), sys.byteorder)
+    return marshal.loads(answers.read(size))
 
 
 _servers: dict[str, _Server] = {}
