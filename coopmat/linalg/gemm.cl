@@ -7,8 +7,9 @@
 //   A_TYPE, B_TYPE, SUM_TYPE, D_TYPE   component types; products are added up in SUM_TYPE
 //   REAL_TYPE                          the type of alpha, beta, the scales, the bias and the activation
 //   TILE_M, TILE_N, TILE_K             the shape of a tile
-//   STAGED                             1 if A and B are copied to local memory: 16 bytes at a time, to which rows of A
-//                                      and B (columns, if they are consecutive) are aligned
+//   STAGED                             1 if A and B are copied to local memory
+//   PIECE                              the type that is copied: uint, uint2 or uint4. Rows of A and B (columns, if they
+//                                      are consecutive) are aligned to it
 //   BLOCK_M, BLOCK_N, DEPTH            multiples of the tile's shape
 //   SUB_GROUP_SIZE                     the work-items of a subgroup; a work-group has a subgroup for each tile
 //   A_BY_COLUMNS, B_BY_COLUMNS         1 if consecutive elements in memory are those of a column
@@ -78,21 +79,33 @@ REAL_TYPE activated(uint row, uint column, REAL_TYPE x)
 #endif
 
 #if STAGED
-// A part of A or B in local memory has lines, rows or columns, whichever are consecutive; PAD spreads them over banks.
-#define PIECE (16 / (int)sizeof(A_TYPE))
-#define PAD PIECE
+// In global memory, A and B have lines, rows or columns, whichever are consecutive. So they have in local memory, where
+// PAD spreads the lines over banks. But a work-item that computes a tile alone takes A by columns and B by rows: then
+// neighbouring work-items read neighbouring numbers.
+#define COUNT ((int)(sizeof(PIECE) / sizeof(A_TYPE)))
+#define PAD (16 / (int)sizeof(A_TYPE))
 #define WORK_ITEMS (BLOCK_M / TILE_M * (BLOCK_N / TILE_N) * SUB_GROUP_SIZE)
+#define IS_ALONE (SUB_GROUP_SIZE == 1)
 #if A_BY_COLUMNS
 #define LINES_A DEPTH
 #define LENGTH_A BLOCK_M
 #define A_INSIDE(LINE, PLACE) (at + (LINE) < k && first_row + (PLACE) < m)
 #define A_PIECE(LINE, PLACE) A_AT(first_row + (PLACE), at + (LINE))
-#define STAGED_A(PART, I) (PART + tile_row + (I) * PITCH_A)
 #else
 #define LINES_A BLOCK_M
 #define LENGTH_A DEPTH
 #define A_INSIDE(LINE, PLACE) (first_row + (LINE) < m && at + (PLACE) < k)
 #define A_PIECE(LINE, PLACE) A_AT(first_row + (LINE), at + (PLACE))
+#endif
+#if A_BY_COLUMNS || IS_ALONE
+#define LOCAL_LAYOUT_A COLUMN_MAJOR
+#define LOCAL_LINES_A DEPTH
+#define PITCH_A (BLOCK_M + PAD)
+#define STAGED_A(PART, I) (PART + tile_row + (I) * PITCH_A)
+#else
+#define LOCAL_LAYOUT_A ROW_MAJOR
+#define LOCAL_LINES_A BLOCK_M
+#define PITCH_A (DEPTH + PAD)
 #define STAGED_A(PART, I) (PART + tile_row * PITCH_A + (I))
 #endif
 #if B_BY_COLUMNS
@@ -100,37 +113,55 @@ REAL_TYPE activated(uint row, uint column, REAL_TYPE x)
 #define LENGTH_B DEPTH
 #define B_INSIDE(LINE, PLACE) (first_column + (LINE) < n && at + (PLACE) < k)
 #define B_PIECE(LINE, PLACE) B_AT(at + (PLACE), first_column + (LINE))
-#define STAGED_B(PART, I) (PART + tile_column * PITCH_B + (I))
 #else
 #define LINES_B DEPTH
 #define LENGTH_B BLOCK_N
 #define B_INSIDE(LINE, PLACE) (at + (LINE) < k && first_column + (PLACE) < n)
 #define B_PIECE(LINE, PLACE) B_AT(at + (LINE), first_column + (PLACE))
+#endif
+#if B_BY_COLUMNS && !IS_ALONE
+#define LOCAL_LAYOUT_B COLUMN_MAJOR
+#define LOCAL_LINES_B BLOCK_N
+#define PITCH_B (DEPTH + PAD)
+#define STAGED_B(PART, I) (PART + tile_column * PITCH_B + (I))
+#else
+#define LOCAL_LAYOUT_B ROW_MAJOR
+#define LOCAL_LINES_B DEPTH
+#define PITCH_B (BLOCK_N + PAD)
 #define STAGED_B(PART, I) (PART + tile_column + (I) * PITCH_B)
 #endif
-#define PITCH_A (LENGTH_A + PAD)
-#define PITCH_B (LENGTH_B + PAD)
-#define PIECES_A (LINES_A * LENGTH_A / PIECE / WORK_ITEMS)
-#define PIECES_B (LINES_B * LENGTH_B / PIECE / WORK_ITEMS)
+#define PIECES_A (LINES_A * LENGTH_A / COUNT / WORK_ITEMS)
+#define PIECES_B (LINES_B * LENGTH_B / COUNT / WORK_ITEMS)
 #ifndef WHOLE
 #define WHOLE 0
 #endif
 #define UNROLL __attribute__((opencl_unroll_hint))
 // Do something for each of this work-item's pieces: it begins at PLACE of LINE.
-#define EACH_PIECE(COUNT, LENGTH) \
-    UNROLL for (uint i = 0, p = get_local_id(0), line = p / (LENGTH / PIECE), place = p % (LENGTH / PIECE) * PIECE; \
-                i < COUNT; ++i, p += WORK_ITEMS, line = p / (LENGTH / PIECE), place = p % (LENGTH / PIECE) * PIECE)
+#define EACH_PIECE(PIECES, LENGTH) \
+    UNROLL for (uint i = 0, p = get_local_id(0), line = p / (LENGTH / COUNT), place = p % (LENGTH / COUNT) * COUNT; \
+                i < PIECES; ++i, p += WORK_ITEMS, line = p / (LENGTH / COUNT), place = p % (LENGTH / COUNT) * COUNT)
 #define LOAD_PART(COLUMN) \
     at = COLUMN; \
     EACH_PIECE(PIECES_A, LENGTH_A) \
-        of_a[i] = WHOLE || A_INSIDE(line, place) ? *(const global uint4 *)A_PIECE(line, place) : (uint4)0; \
+        of_a[i] = WHOLE || A_INSIDE(line, place) ? *(const global PIECE *)A_PIECE(line, place) : (PIECE)0; \
     EACH_PIECE(PIECES_B, LENGTH_B) \
-        of_b[i] = WHOLE || B_INSIDE(line, place) ? *(const global uint4 *)B_PIECE(line, place) : (uint4)0;
+        of_b[i] = WHOLE || B_INSIDE(line, place) ? *(const global PIECE *)B_PIECE(line, place) : (PIECE)0;
+#define ALONG(TO, TYPE, PITCH, FROM) *(local PIECE *)(TO + line * PITCH + place) = FROM
+#define ACROSS(TO, TYPE, PITCH, FROM) \
+    UNROLL for (uint j = 0; j < COUNT; ++j) TO[(place + j) * PITCH + line] = ((const private TYPE *)&FROM)[j]
+#if IS_ALONE && !A_BY_COLUMNS
+#define STORE_A ACROSS
+#else
+#define STORE_A ALONG
+#endif
+#if IS_ALONE && B_BY_COLUMNS
+#define STORE_B ACROSS
+#else
+#define STORE_B ALONG
+#endif
 #define STORE_PART(PART) \
-    EACH_PIECE(PIECES_A, LENGTH_A) \
-        *(local uint4 *)(parts_a[PART] + line * PITCH_A + place) = of_a[i]; \
-    EACH_PIECE(PIECES_B, LENGTH_B) \
-        *(local uint4 *)(parts_b[PART] + line * PITCH_B + place) = of_b[i];
+    EACH_PIECE(PIECES_A, LENGTH_A) { STORE_A(parts_a[PART], A_TYPE, PITCH_A, of_a[i]); } \
+    EACH_PIECE(PIECES_B, LENGTH_B) { STORE_B(parts_b[PART], B_TYPE, PITCH_B, of_b[i]); }
 #else
 #define BLOCK_M TILE_M
 #define BLOCK_N TILE_N
@@ -150,12 +181,12 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
     Sum sum = coop_mat_init(0);
 
 #if STAGED
-    const uint sub_group = get_local_id(0) / SUB_GROUP_SIZE;
+    const uint sub_group = get_sub_group_id();
     const uint tile_row = sub_group % (BLOCK_M / TILE_M) * TILE_M, tile_column = sub_group / (BLOCK_M / TILE_M) * TILE_N;
     const size_t row = first_row + tile_row, column = first_column + tile_column;
-    local A_TYPE parts_a[2][LINES_A * PITCH_A] __attribute__((aligned(16)));
-    local B_TYPE parts_b[2][LINES_B * PITCH_B] __attribute__((aligned(16)));
-    uint4 of_a[PIECES_A], of_b[PIECES_B];
+    local A_TYPE parts_a[2][LOCAL_LINES_A * PITCH_A] __attribute__((aligned(16)));
+    local B_TYPE parts_b[2][LOCAL_LINES_B * PITCH_B] __attribute__((aligned(16)));
+    PIECE of_a[PIECES_A], of_b[PIECES_B];
     size_t at;
     LOAD_PART(0)
     STORE_PART(0)
@@ -166,8 +197,8 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
             LOAD_PART(first + DEPTH)
         }
         UNROLL for (uint i = 0; i < DEPTH; i += TILE_K) {
-            A x = coop_mat_load(STAGED_A(parts_a[part], i), LAYOUT_A, PITCH_A);
-            B y = coop_mat_load(STAGED_B(parts_b[part], i), LAYOUT_B, PITCH_B);
+            A x = coop_mat_load(STAGED_A(parts_a[part], i), LOCAL_LAYOUT_A, PITCH_A);
+            B y = coop_mat_load(STAGED_B(parts_b[part], i), LOCAL_LAYOUT_B, PITCH_B);
             sum = coop_mat_mulAdd(x, y, sum);
         }
         if (has_next) {

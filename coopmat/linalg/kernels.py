@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from coopmat import Program
 from coopmat.matrices.variants import ComponentType
 
 from .operands import Operand
-from .parameters import Tiling, tiling_of
+from .parameters import Tiling, tilings_of
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,14 @@ class Variant:
     types: the component types of A, B, the sums, what follows them (REAL in gemm.cl), and D.
     flags: the names of the macros that are 1.
     activation: OpenCL C that defines the function `activation`; empty if there is none.
+    piece: the bytes of A and B that are copied to local memory at a time: 4, 8 or 16; 0 if none are.
     """
 
     types: tuple[ComponentType, ...]
     flags: frozenset[str]
     activation: str
     tiling: Tiling
+    piece: int
 
     def __hash__(self) -> int:
         # Two variants differ in their flags or the tiling almost always, and each launch calculates a hash.
@@ -112,22 +114,21 @@ class Product:
     def _launch(self, queue: Any, operands: tuple[Operand, ...]) -> _Launch:
         """Return the launch on the queue's device; its kernel is built."""
         batch, m, n, k = self.shape
-        pieces = _are_in_pieces(*operands[:2])
-        tiling = tiling_of(queue.device, self.types, self.shape, in_pieces=pieces)
-        variant = self._variant(operands, tiling)
-        size = _kernel(queue.context, queue.device, variant).sub_group_size
-        if tiling.block and size != tiling.sub_group_size:
-            # The device's matrix instructions are not used, so the kernel has another route.
-            tiling = Tiling(tiling.tile)
-            variant = self._variant(operands, tiling)
+        for tiling in tilings_of(queue.device, self.types, self.shape):
+            piece = _piece(operands, tiling)
+            if bool(piece) != bool(tiling.block):
+                continue
+            variant = self._variant(operands, tiling, piece)
             size = _kernel(queue.context, queue.device, variant).sub_group_size
+            if tiling.sub_group_size in (0, size):
+                break
         rows, columns, _depth = tiling.group
         group = size * tiling.sub_groups
         numbers = [m, n, k, *(item.line for item in operands), *(item.offset for item in operands)]
         numbers += [item.strides[0] for item in operands]
         return _Launch(variant, (-(-n // columns) * group, -(-m // rows), batch), (group, 1, 1), tuple(numbers))
 
-    def _variant(self, operands: tuple[Operand, ...], tiling: Tiling) -> Variant:
+    def _variant(self, operands: tuple[Operand, ...], tiling: Tiling, piece: int) -> Variant:
         _batch, m, n, k = self.shape
         rows, columns, depth = tiling.group
         flags = {
@@ -137,7 +138,7 @@ class Product:
             "B_BY_COLUMNS": not operands[1].is_by_rows,
         }
         flags_set = self.flags | {name for name, is_set in flags.items() if is_set}
-        return Variant(self.types, flags_set, self.activation, tiling)
+        return Variant(self.types, flags_set, self.activation, tiling, piece)
 
 
 @dataclass(frozen=True)
@@ -150,16 +151,22 @@ class _Launch:
     numbers: tuple[int, ...]
 
 
-def _are_in_pieces(left: Operand, right: Operand) -> bool:
-    """Return whether both operands can be copied 16 bytes at a time, and have columns to copy."""
-    if not left.shape[2]:
-        return False
-    for item in (left, right):
-        piece = 16 // item.component.size
-        along = item.shape[2 if item.is_by_rows else 1]
-        if any(number % piece for number in (along, item.line, item.offset, item.strides[0])):
-            return False
-    return left.component.size == right.component.size
+def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
+    """Return the most bytes of which rows (columns, if they are consecutive) of A and B are multiples: 4, 8 or 16.
+
+    Also each work-item's share of a block is a multiple. Return 0 if there is no block, or if so few bytes are left
+    that a kernel without blocks is faster (measured on an H100).
+    """
+    if not tiling.block:
+        return 0
+    size = operands[0].component.size
+    m, n, depth = tiling.block
+    work_items = tiling.sub_groups * tiling.sub_group_size
+    numbers = [m * depth // work_items, n * depth // work_items]
+    for item in operands[:2]:
+        numbers += item.shape[2 if item.is_by_rows else 1], item.line, item.offset, item.strides[0]
+    piece = gcd(16, *(number * size for number in numbers))
+    return piece if piece >= (4 if size >= 4 else 8) else 0
 
 
 @dataclass
@@ -190,6 +197,7 @@ def _kernel(context: Any, device: Any, variant: Variant) -> _Kernel:
     if tiling.block:
         values |= dict(zip(("BLOCK_M", "BLOCK_N", "DEPTH"), tiling.block, strict=True))
         values["SUB_GROUP_SIZE"] = tiling.sub_group_size
+        values["PIECE"] = {4: "uint", 8: "uint2", 16: "uint4"}[variant.piece]
     head = f"#define REAL {types[3].opencl_c}\n"
     head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
     options = [f"-D{name}={value}" for name, value in values.items()]

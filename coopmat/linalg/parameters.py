@@ -42,7 +42,7 @@ class Tiling:
 
     tile: the tile's m, n and k.
     block: m and n of a block, and the columns of A that are copied to local memory at a time; empty if none are.
-    sub_group_size: the work-items that compute a tile; 0 if there is no block.
+    sub_group_size: the work-items that compute a tile; 0 if any number can.
     """
 
     tile: tuple[int, int, int]
@@ -60,17 +60,33 @@ class Tiling:
         """The number of subgroups of a work-group."""
         return self.group[0] // self.tile[0] * (self.group[1] // self.tile[1])
 
+    def local_size(self, size: int) -> int:
+        """Return the most local memory that a block needs, in bytes. `size` is that of a component."""
+        m, n, k = self.group
+        pad = 16 // size
+        return 2 * size * sum(side * k + max(side, k) * pad for side in (m, n))
 
-def tiling_of(
-    device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, in_pieces: bool
-) -> Tiling:
-    """Return the tiling of a product on a pyopencl device.
 
-    in_pieces: whether A and B can be copied 16 bytes at a time; otherwise the tiling has no block.
+def tilings_of(device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> list[Tiling]:
+    """Return the tilings of a product on a pyopencl device, the best first.
+
+    The kernel's subgroups decide between them, whose size is known when it is built. The last tiling fits any size.
     """
-    rows = table(_route(device))["gemm"].get(types[0].name) or table("one")["gemm"]["f32"]
-    m, n, k, *block = rows.get(shape_class(*shape)) or rows["default"]
-    return Tiling((m, n, k), tuple(block[:3]), block[3]) if block and in_pieces else Tiling((m, n, k))
+    rows = table(_route(device))["gemm"]
+    # No instruction multiplies components of different types, except integers and 8-bit floating point.
+    is_usual = types[0] == types[1] or types[0].bits == types[1].bits == 8
+    tilings = []
+    for name in (types[0].name, "f32") if is_usual else ("f32",):
+        classes = rows.get(name) or rows["f32"]
+        m, n, k, *block = classes.get(shape_class(*shape)) or classes["default"]
+        if block:
+            tilings += [Tiling((m, n, k), tuple(block[:3]), block[3]), Tiling((m, n, k), (), block[3])]
+        else:
+            tilings.append(Tiling((m, n, k)))
+    size, local = types[0].size, device.local_mem_size
+    has_parts = shape[3] > 0 and size == types[1].size
+    tilings = [x for x in tilings if not x.block or (has_parts and x.local_size(size) <= local)]
+    return [*tilings, Tiling(tilings[-1].tile)]
 
 
 @cache
