@@ -37,7 +37,9 @@ def test_the_example_prints_what_readme_shows(device, tmp_path):
     assert "\n    coopmat run multiply.cl\n" in (ROOT / "README.md").read_text(encoding="utf-8")
     words = [sys.executable, "-m", "coopmat", "run", "multiply.cl", "--device", device.index]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert re.sub(r"[\d.]+ ms", "ms", done.stdout) == re.sub(r"[\d.]+ ms", "ms", shown)
+    # The time differs, and so does the last bit of numpy's product, by which numpy's code for the processor differs.
+    output, expected = (re.sub(r"[\d.]+ ms|error [\d.e-]+", "...", text) for text in (done.stdout, shown))
+    assert output == expected and ": ok," in output
 
 
 def test_the_python_of_the_page_on_compiling(device, tmp_path):
