@@ -154,21 +154,13 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
 
     Return the module, its text, and the pipeline that was run. Raise ValueError if no pipeline of the chain suffices.
     """
-    import llvmlite.binding as llvm
-
     chain = llvm_text.FALLBACK_PIPELINES[request["passes"]]
     odd: set[str] = set()
     for passes, prepare in chain:
         prepared = _with_target(prepare(text, odd), request["triple"], str(machine.target_data))
-        module = llvm.parse_assembly(prepared, llvm.create_context())
-        laps.end("parse")
-        module.verify()
-        laps.end("verify")
-        if passes != "none":
-            _run_passes(module, machine, passes)
-            laps.end("passes")
-        changed = passes != "none" or "llvm_ir" in request["want"]
-        ir = str(module) if changed else prepared
+        module, ir = _optimized(prepared, passes, request, machine, laps)
+        if passes != "none" and llvm_text.has_functions_of_local_variables(ir):
+            module, ir = _optimized(llvm_text.with_kept_local_pointers(prepared), passes, request, machine, laps)
         illegal = llvm_text.illegal_types(ir)
         laps.end("check")
         # The last attempt of the chain is accepted even if its text matches NOT_FOR_THE_BACKEND.
@@ -181,6 +173,20 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
         names = llvm_text.functions_of_illegal_types(ir) if illegal else set()
         odd = odd | names if prepare is llvm_text.with_optnone else names
     raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
+
+
+def _optimized(text: str, passes: str, request: Request, machine: Any, laps: _Laps) -> tuple[Any, str]:
+    """Parse and verify a text, run a pipeline, and return the module and its text."""
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(text, llvm.create_context())
+    laps.end("parse")
+    module.verify()
+    laps.end("verify")
+    if passes != "none":
+        _run_passes(module, machine, passes)
+        laps.end("passes")
+    return module, str(module) if passes != "none" or "llvm_ir" in request["want"] else text
 
 
 def _parsed(text: str) -> Any:

@@ -202,14 +202,54 @@ def _with_kept_truncations(ir: str, odd: Collection[str]) -> str:
         return f"{indent}{name} = {head} {operand} {tail}\n{indent}{result} = {_call(narrow, name)}"
 
     text = _NARROWING.sub(keep, ir)
-    effects = "nounwind willreturn nosync nofree speculatable memory(none)"
-    declared = (f'declare {kind} @"coopmat.kept {kind}"({kind}) {effects}\n' for kind in sorted(kinds))
-    return f"{text}\n{''.join(declared)}"
+    return f"{text}\n{''.join(map(_declare, sorted(kinds)))}"
+
+
+def _declare(kind: str) -> str:
+    """Return the declaration of the opaque identity function of a type."""
+    return (
+        f'declare {kind} @"coopmat.kept {kind}"({kind}) nounwind willreturn nosync nofree speculatable memory(none)\n'
+    )
 
 
 def _call(kind: str, operand: str) -> str:
     """Return a call of the opaque identity function of a type."""
     return f'call {kind} @"coopmat.kept {kind}"({kind} {operand})'
+
+
+_LOCAL = "ptr addrspace(3)"
+_CALL_OF_FUNCTION = re.compile(r"^( *)(?:%\S+ = )?(?:\w+ )?call [^@\n]*@(\"[^\"]*\"|[\w.$-]+)\(.*$", re.MULTILINE)
+_LOCAL_ARGUMENT = re.compile(r"ptr addrspace\(3\) (?:noundef )?(%\"[^\"]*\"|%[\w.$-]+|@\"[^\"]*\"|@[\w.$-]+)(?=[,)])")
+
+
+def has_functions_of_local_variables(ir: str) -> bool:
+    """Whether a function other than a kernel uses a variable in local memory by its name."""
+    names = "|".join(re.escape(name) for name, _ in _LOCAL_VARIABLE.findall(ir))
+    uses = re.compile(f"(?:{names})(?![\\w.$-])")
+    functions = (function[0] for function in _FUNCTION.finditer(ir) if names)
+    return any(uses.search(function) for function in functions if " spir_kernel " not in function.split("(", 1)[0])
+
+
+def with_kept_local_pointers(ir: str) -> str:
+    """Insert calls of an opaque identity function before arguments of functions that point to local memory.
+
+    LLVM replaces a parameter that is the same variable in all calls by that variable. From a local variable that is
+    used outside of kernels, PoCL 7.1 reads undefined values.
+    """
+    functions = {head[2] for head in HEAD.finditer(ir)}
+
+    def keep(call: re.Match[str]) -> str:
+        before: list[str] = []
+
+        def guard(argument: re.Match[str]) -> str:
+            name = f'%"coopmat.kept.{call.start() + argument.start()}"'
+            before.append(f"{call[1]}{name} = {_call(_LOCAL, argument[1])}\n")
+            return f"{_LOCAL} {name}"
+
+        text = _LOCAL_ARGUMENT.sub(guard, call[0]) if call[2] in functions else call[0]
+        return "".join(before) + text
+
+    return f"{_CALL_OF_FUNCTION.sub(keep, ir)}\n{_declare(_LOCAL)}"
 
 
 def with_noinline(ir: str, odd: Collection[str]) -> str:
@@ -247,6 +287,11 @@ _CALL_OF_NOTHING = re.compile(
     rf'^( *%\S+ = )(?:tail )?call {_KNOWN}(i\d+|<\d+ x i\d+>) @"coopmat\.kept .*?"\(\2 {_KNOWN}(.*)\)(?: #\d+)?$',
     re.MULTILINE,
 )
+_KEPT_POINTER = re.compile(
+    r'^ *(%\S+) = (?:tail )?call [\w ]*ptr addrspace\(3\) @"coopmat\.kept [^"]*"\(ptr addrspace\(3\) '
+    r"(?:(?!getelementptr|addrspacecast|inttoptr)\w+(?:\(\d+\))? )*(.+)\)(?: #\d+)?\n",
+    re.MULTILINE,
+)
 _DECLARED_NOTHING = re.compile(r'^declare .*@"coopmat\.kept .*\n', re.MULTILINE)
 _DEFINITION = re.compile(
     r'^define (?:internal )?([^@\n]*)@"?([\w.]+)"?\(([^)\n]*)\)[^\n]*\n\{?.*?^\}\n', re.MULTILINE | re.DOTALL
@@ -259,11 +304,23 @@ def strip_guards(ir: str) -> str:
 
     If there are none, return the same object. An identity call becomes a `freeze`, which the backend drops.
     """
+    if f'@"coopmat.kept {_LOCAL}"' in ir:
+        ir = _FUNCTION.sub(_without_kept_pointers, ir)
     if "coopmat.kept" in ir:
         ir = _DECLARED_NOTHING.sub("", _CALL_OF_NOTHING.sub(r"\1freeze \2 \3", ir))
     if "noinline" in ir:
         ir = _SET_APART.sub(_put_back, ir)
     return ir
+
+
+def _without_kept_pointers(function: re.Match[str]) -> str:
+    """Return a function's text with the operands of the identity calls of local pointers in place of their results."""
+    text = function[0]
+    while call := _KEPT_POINTER.search(text):
+        text = re.sub(
+            re.escape(call[1]) + r'(?![\w.$"-])', lambda _: call[2], text[: call.start()] + text[call.end() :]
+        )
+    return text
 
 
 def _put_back(match: re.Match[str]) -> str:

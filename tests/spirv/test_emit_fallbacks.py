@@ -130,3 +130,35 @@ def test_one_odd_function_costs_the_others_nothing(case: str) -> None:
 def test_only_the_user_forbids_inlining(tail: str) -> None:
     _, text = _emit(HELPED.replace("TAIL", tail), "O1")
     assert bool(re.search(r"^attributes.*noinline", text, re.MULTILINE)) == (tail == "noinline")
+
+
+# A function that LLVM does not inline, and two calls of it with the address of one local variable.
+LOCAL = """
+@"k.v" = internal addrspace(3) global [8 x i32] undef, align 4
+define internal spir_func i32 @f(ptr addrspace(3) %p, i32 %i) noinline {
+  %a = getelementptr inbounds i32, ptr addrspace(3) %p, i32 %i
+  %x = load i32, ptr addrspace(3) %a
+  ret i32 %x
+}
+define spir_kernel void @k(ptr addrspace(1) %o, i32 %n) {
+  %m = add i32 %n, 1
+  %a = getelementptr inbounds [8 x i32], ptr addrspace(3) @"k.v", i64 0, i64 START
+  store i32 %n, ptr addrspace(3) %a
+  %x = call spir_func i32 @f(ptr addrspace(3) %a, i32 %n)
+  %y = call spir_func i32 @f(ptr addrspace(3) %a, i32 %m)
+  %s = add i32 %x, %y
+  store i32 %s, ptr addrspace(1) %o
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("start", ["0", "2"])
+def test_only_kernels_use_local_variables_by_name(start: str) -> None:
+    """LLVM would use the variable in the function itself, where PoCL 7.1 reads undefined values."""
+    result, text = _emit(LOCAL.replace("START", start), "O1")
+    function, kernel = _body(text, "f"), _body(text, "k")
+    assert "@f(ptr addrspace(3) " in function and "@k.v" not in function and "load i32" in function
+    assert kernel.count("@f(ptr addrspace(3) ") == 2 and "@k.v" in kernel
+    assert "coopmat.kept" not in text
+    assert result.spirv is not None and tools.validate(result.spirv, "spv1.4") is None
