@@ -21,8 +21,9 @@ BODY_LIMIT = 512
 SCALAR_LIMIT = 128
 # Most bytes of a matrix that a GPU's lane can have in registers; for larger matrices loops are not unrolled.
 REGISTER_LIMIT = 1024
-# Most divisions of integers that are unrolled. Intel's compiler divides the lanes of a subgroup one by one, and its
-# time grows with the square of the code: 194 s for 192 divisions in subgroups of 64, in a loop 2 s.
+# Most divisions of integers that are unrolled in subgroups. Intel's compiler divides the lanes one by one, and its time
+# grows with the square of the code: 194 s for 192 divisions in subgroups of 64, in a loop 2 s. By `one`, a loop may
+# crash that compiler (pass vplan-vec), which vectorizes it.
 DIVISION_LIMIT = 32
 # Most bytes of local memory for a multiply-add's exchange, unless a single row needs more.
 SCRATCH_LIMIT = 16384
@@ -346,7 +347,7 @@ class Binary(_Plain):
     def definitions(self, target: Target) -> dict[str, str]:
         body = spelling.binary(self.operator, self.matrix.component, target.width(self.matrix))
         out = self.matrix_definitions(target, self.section) | {"MAP(x, y)": body}
-        divides = self.operator == "div" and self.matrix.component.is_integer
+        divides = self.operator == "div" and self.matrix.component.is_integer and not target.route.has_one_work_item
         if divides and target.lane_layout(self.matrix).slots > DIVISION_LIMIT:
             out["EACH"] = "CM_ROLL"
         return out
