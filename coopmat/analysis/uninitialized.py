@@ -30,7 +30,7 @@ from ..frontend.types import (
 from .flow import DECLARED, READ, STORED, Block, Graph, build
 
 UNINITIALIZED = ("uninitialized", "sometimes-uninitialized", "conditional-uninitialized")
-# The warning for variables with cooperative matrices, for the first two cases.
+# The warning for cooperative matrices, in place of the first two of these.
 OF_MATRICES = "coop-mat-uninitialized"
 UNINITIALIZED_CODES = (*UNINITIALIZED, OF_MATRICES, "return-type", "implicit-fallthrough", "unreachable-code")
 # The number of blocks, per function, that the search for branches visits; then findings stay conditional.

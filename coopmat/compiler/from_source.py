@@ -368,7 +368,7 @@ def machine(options: CompileOptions) -> Machine:
 
 
 def tuning(options: CompileOptions) -> Tuning:
-    """Return the device's properties for the routes of cooperative matrices."""
+    """Return what the matrix library has to know of the device: widths, sizes and instructions, as the options say."""
     size = options.usual_sub_group_size
     row = Tuning(options.widest, options.fma, options.guarded_loads, size, options.instructions)
     if options.matrix_registers is None:

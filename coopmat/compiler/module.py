@@ -160,7 +160,7 @@ class Module(Compilation):
 
     @property
     def device_options(self) -> tuple[str, ...]:
-        """The options with which the device must build the program in the form that `code` names."""
+        """The options with which the device must build the module: its OpenCL C if `code` is "c", else its SPIR-V."""
         return self.opencl_c_options if self.code == "c" else self.options.hints
 
     @property

@@ -113,7 +113,7 @@ class IdGuards:
 
     @staticmethod
     def _is_free(memory: Memory, ids: dict[int, _Id]) -> bool:
-        """Return whether only stores write the variable, and none of them stores a value derived from an id."""
+        """Return whether only stores write the variable, and no stored value is derived from a work-item's id."""
         return all(item.opcode == _STORE and item.operands[1] not in ids for item in memory.writes)
 
     def _from_ids(self, code: list[Instruction], free: set[int]) -> dict[int, _Id]:
@@ -167,7 +167,7 @@ class IdGuards:
         return item.opcode == _WIDENED
 
     def _without_sign(self, bound: int, out: list[Instruction]) -> int:
-        """Append a bitwise and to `out` that clears the bound's upper bits, and return its id."""
+        """Append a bitwise and to `out` that clears the bits that ids lack, the sign among them; return its result."""
         type_id = self._globals.type_of(bound)
         mask = self._globals.constant(type_id, 0xFFFFFFFF, (1 << (_ID_BITS - 32)) - 1)
         out.append(self._globals.new_instruction(_AND, type_id, bound, mask))

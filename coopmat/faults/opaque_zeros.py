@@ -214,9 +214,10 @@ class OpaqueZeros:
         )
 
     def _equal(self, value: int, number: int, out: list[Instruction]) -> int:
-        """Return an opaque value equal to an integer.
+        """Return an integer equal to `value` that the device's compiler cannot compute: its xor with an opaque zero.
 
-        Return a value that is hidden already, or no integer, unchanged.
+        A value that is such an integer already, or that is no integer, is returned unchanged. `number` selects the
+        opaque zero.
         """
         if value in self._hidden or self._globals.width(value) is None:
             return value

@@ -249,7 +249,7 @@ class _Lines:
         return line, origin, self.join
 
     def comment(self, text: str, start: int, end: int, line: int, origin: int) -> tuple[int, int, int]:
-        """Return the line, the origin and the next join after a block comment."""
+        """Return the line, its origin, and the next join of continued lines after a block comment."""
         newlines = text.count("\n", start, end)
         if newlines:
             line, origin = line + newlines, text.rfind("\n", start, end)

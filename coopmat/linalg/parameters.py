@@ -98,7 +98,7 @@ def _route(device: Any) -> str:
 
 @cache
 def table(route: str) -> Any:
-    """Return the table of a route, or that of `lanes` if it has none."""
+    """Return the table of tilings of a route, or that of `lanes` if the route has none."""
     path = files(__package__) / "tables" / f"{route.partition('@')[0].partition(':')[0]}.json"
     text = (path if path.is_file() else files(__package__) / "tables" / "lanes.json").read_text(encoding="utf-8")
     return json.loads(text)

@@ -170,7 +170,7 @@ def matrix_types(
         most = _FEW_COMPONENTS if i < n_types else _MOST_COMPONENTS
         while DIMENSIONS[rows] * DIMENSIONS[columns] > most:
             columns -= 1
-        # The use alternates from type to type, and each of the four rounds gives a component type another use.
+        # The use alternates from type to type, and each of a type's four shapes has another use than the one before.
         use = Use((i + turns * (n_types % len(Use) == 0) + turn) % len(Use))
         result.append(MatrixType(types[which], DIMENSIONS[rows], DIMENSIONS[columns], use))
     return tuple(dict.fromkeys(result))

@@ -177,7 +177,7 @@ class MultiplyAdd(FromTemplate):
         return target.route.product(self.a, self.b, self.c, self.operands, target.sub_group_size)
 
     def _section(self, target: Target) -> str:
-        """Return the name of the library's section for the multiply-add."""
+        """Return the name of the part of the library's OpenCL C that multiplies these matrices on the target."""
         product = self._product(target)
         if product is not None:
             return product.section

@@ -378,7 +378,10 @@ class StagedReduce(Function):
 
 
 def _stand_in(name: str, t: str, types: Sequence[str]) -> str:
-    """Return a placeholder definition of a function of these types."""
+    """Return the definition in OpenCL C of a function that returns an undefined `t`.
+
+    types: the types of the parameters.
+    """
     parameters = ", ".join(f"{type_} x{n}" for n, type_ in enumerate(types))
     return f"static {t} {name}({parameters}) {{ {t} x; return x; }}"
 

@@ -280,10 +280,9 @@ def storage_alignment(route: LoweredRoute, matrix: MatrixType, sub_group_size: i
     return max(vectors, COPY_BYTES) if route.uses_wide_copies(matrix) else vectors
 
 
-# address space of a store -> fences of the barriers before and after it. No other work-item reads private memory. For
-# stores to global memory the program's barriers suffice: those of `scratch` are for the whole work-group, and few
-# programs read the values back.
 _LOCAL, _LOCAL_AND_GLOBAL = "CLK_LOCAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
+# address space of a store -> fences of the barriers before and after it. No other work-item reads private memory. Other
+# work-items read global memory only behind barriers of the program itself, which suffice.
 _FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL}
 _WORK_GROUP_FENCES = {"local": _LOCAL, "generic": _LOCAL_AND_GLOBAL, "global": _LOCAL_AND_GLOBAL}
 

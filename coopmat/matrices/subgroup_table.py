@@ -71,7 +71,10 @@ def _instructions(operation: str, uniform: bool) -> Iterator[str]:
 
 
 def _folds() -> dict[str, Row]:
-    """Return builtin -> row for reductions and scans with all prefixes; some of these builtins do not exist."""
+    """Return builtin -> row for reductions and scans.
+
+    The names have every prefix, such as `intel_sub_group`, also where OpenCL has no such builtin.
+    """
     operations = ("add", "mul", "min", "max", "and", "or", "xor", "logical_and", "logical_or", "logical_xor")
     ranges = {"reduce": ("0", "size"), "scan_inclusive": ("0", "lane + 1"), "scan_exclusive": ("0", "lane")}
     cluster = {"FIRST": "lane / cluster * cluster", "END": "min(lane / cluster * cluster + cluster, size)"}

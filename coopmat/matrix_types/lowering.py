@@ -257,7 +257,7 @@ class _Function(FunctionRewriter):
         return self._value(e, e.type, self._arguments(e, new), e.span)
 
     def _value(self, e: typed.Expr, t: Type, args: _Arguments, span: Span) -> typed.Expr:
-        """Return the value of an expression, which is stored to a new object."""
+        """Store the value of an expression to a new object, and return an expression that reads the object."""
         assert isinstance(t, ConstantMatrixType)
         result = self.temporary(self.unit.types.type(t), span)
         return self.result(args.before, result, self._call(args, t, [elements(result)], span, separate=True))

@@ -65,7 +65,7 @@ class LibraryCalls:
     def operand_name(self, function: typed.FunctionDecl, own: int) -> str:
         """Return the name by which the library's text calls `function`, an operand of a map or reduction.
 
-        The library passes the first `own` arguments; further arguments are passed on.
+        The library computes the first `own` arguments of each call. All others are the builtin's own further arguments.
         """
         return operand_name(self._operands, function, own)
 

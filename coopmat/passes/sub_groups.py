@@ -54,7 +54,8 @@ class SubGroups:
     def replaces(self) -> bool:
         """Whether subgroup builtins refer to the route's subgroups instead of the device's.
 
-        Functions shared with other programs count as users of matrices, because those programs may have matrices.
+        For some routes, they do so only in programs with matrices. A program with functions for other programs counts
+        as one, because the others may have matrices.
         """
         has_matrices = any(self.graph.uses(decl, "of_sub_groups") for decl in self.unit.roots)
         has_matrices |= any(decl.symbol is not None for decl in self.unit.functions)

@@ -111,7 +111,7 @@ def compile_resolved(
     return module
 
 
-# Extensions that few devices have, so that programs test for their macro.
+# Extensions whose macro is defined only if the device has them: few have, so programs test for the macro.
 _RARE = ("cl_khr_kernel_clock",)
 
 

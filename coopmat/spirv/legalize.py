@@ -80,7 +80,10 @@ _LOD, _SIGN_EXTEND, _ZERO_EXTEND = numbers("ImageOperands.*", "Lod SignExtend Ze
 
 
 def _image_placeholders(kind: str, mask: int) -> tuple[Placeholder, ...]:
-    """Return the placeholders of image accesses for one kind of component; the mask precedes its image operands."""
+    """Return the placeholder functions that become image instructions, for one kind of component.
+
+    mask: the bits of the image operands, which the instruction has as a literal before these operands; 0 for none.
+    """
     at = {"ImageRead": 2, "ImageWrite": 3} if mask else {"ImageRead": 2}
     return (
         *(Placeholder(f"{name}{kind}", None, name, (place, mask) if mask else None) for name, place in at.items()),

@@ -253,15 +253,15 @@ def with_kept_local_pointers(ir: str) -> str:
 
 
 def with_noinline(ir: str, odd: Collection[str]) -> str:
-    """Protect truncations (`_with_kept_truncations`), and forbid inlining.
+    """Forbid inlining, and keep LLVM from combining truncations with vectors (`_with_kept_truncations`).
 
-    The result is only a probe that shows which functions get illegal types without inlining.
+    The result is only a probe that shows which functions get illegal types without inlining. `odd` is not used.
     """
     return HEAD.sub(lambda head: head[1] + not_inlined(head[3]), _with_kept_truncations(ir, odd))
 
 
 def with_optnone(ir: str, odd: Collection[str]) -> str:
-    """Protect truncations (`_with_kept_truncations`), and exempt the functions named in `odd` from optimisation.
+    """Keep truncations apart (`_with_kept_truncations`), and exempt the functions named in `odd` from optimisation.
 
     `odd` has the functions in which an earlier attempt at optimisation has produced types that SPIR-V lacks.
     """

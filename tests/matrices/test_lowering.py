@@ -12,7 +12,7 @@ from coopmat.matrices import lowering
 from coopmat.matrices.library_function import FromTemplate
 from coopmat.matrices.library_functions import Binary, Transpose
 from coopmat.matrices.lowering import LOWERED_ROUTES
-from coopmat.matrices.routes import Target, Tuning
+from coopmat.matrices.routes import LoweredRoute, Target, Tuning
 from coopmat.matrices.variants import COMPONENT_TYPES, Conversion, Layout, MatrixType, Operands, Use
 
 C = COMPONENT_TYPES
@@ -284,12 +284,12 @@ def test_only_a_subgroup_of_one_replaces_builtins():
 
 
 def test_many_divisions_of_integers_are_a_loop_in_subgroups():
-    def each(operator: str, component: str, rows: int, target: Target = Target(LANES, 16)) -> str:
+    def each(operator: str, component: str, rows: int, route: LoweredRoute = LANES) -> str:
         binary = Binary(MatrixType(C[component], rows, 16, Use.A), operator)
-        return binary.definitions(target)["EACH"]
+        return binary.definitions(Target(route, 1 if route is ONE else 16))["EACH"]
 
     assert each("div", "u32", 32) == "CM_UNROLL"
     assert each("div", "u32", 33) == each("div", "s8", 64) == "CM_ROLL"
     assert each("mul", "u32", 64) == each("div", "f32", 64) == "CM_UNROLL"
     # Intel's compiler vectorizes the loop of a work-item that holds the whole matrix, and may crash.
-    assert each("div", "u32", 33, Target(ONE, 1)) == "CM_UNROLL"
+    assert each("div", "u32", 33, ONE) == "CM_UNROLL"

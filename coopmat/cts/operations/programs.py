@@ -101,7 +101,7 @@ if (control[0] == 0)
 
 
 def _chosen(component: ComponentType, a: Array, b: Array, which: int) -> Array:
-    """Return the result of the function `_CHOOSE` of the kernel."""
+    """Compute in numpy what the function `_CHOOSE` of the kernel returns."""
 
     def add(x: Array, y: Array) -> Array:
         return numpy_reference.binary(component, "add", x, y)

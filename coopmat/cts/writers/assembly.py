@@ -406,7 +406,7 @@ class AssemblyWriter(Writer):
     def pointer(self, argument: Argument) -> Value:
         return self.element(argument, self.uint(0, 64))
 
-    # --- pieces
+    # --- helpers that append instructions
 
     def _length(self, matrix: MatrixType) -> Value:
         return self.emit("OpCooperativeMatrixLengthKHR", self.unique_definition("OpTypeInt 32 0"), self.matrix(matrix))

@@ -294,7 +294,7 @@ class CWriter(Writer):
     def pointer(self, argument: Argument) -> Value:
         return argument.name
 
-    # --- pieces
+    # --- single statements
 
     def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
         self.line(f"{argument.name}[get_global_id(0) + {offset}] = coop_mat_length({self.type(matrix)});")

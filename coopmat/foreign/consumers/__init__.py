@@ -52,7 +52,10 @@ _NAME = joint_matrix.EXTENSION.encode()
 
 
 def write(parts: Parts, profile: NativeProfile) -> None:
-    """Write coordinates as the profile's instruction; declare the capabilities and extension that the code needs."""
+    """Read coordinates of components by the profile's instruction, and declare the capabilities that the code needs.
+
+    Nothing changes unless the profile has Intel's joint matrices.
+    """
     if profile.joint_matrix:
         _renumber(parts, _COORDINATES, joint_matrix.COORDINATES)
         _drop(parts, GET_COORDINATE, MAINTENANCE)

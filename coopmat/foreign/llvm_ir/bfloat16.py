@@ -163,7 +163,10 @@ _MAKERS: dict[str, Callable[[_Expansion, Instruction], bool]] = {
 
 
 def check(module: Module) -> None:
-    """Raise Malformed for external functions with bfloat in their type: the device may lack the type."""
+    """Raise Malformed if the module declares a function with bfloat in its type, which no later pass replaces.
+
+    The device may lack the type.
+    """
     for head in module.declarations:
         types = (head.type, *(argument.type for argument in head.arguments))
         match = _INTRINSIC.fullmatch(head.name)

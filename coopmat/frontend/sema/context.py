@@ -292,8 +292,8 @@ class Context(UnitState):
         self.features = features
         self.matrices = "__opencl_c_ext_cooperative_matrix" in features
         self.function: FunctionState | None = None
-        # For `separate`: function -> whether all its declarations so far are inline; functions marked overloadable;
-        # program-scope variable -> whether none of its declarations so far is static.
+        # The next three serve the checks of `separate`: function -> whether all its declarations so far are inline;
+        # functions marked overloadable; program-scope variable -> whether none of its declarations so far is static.
         self.inline: dict[typed.FunctionDecl, bool] = {}
         self.overloadable: set[typed.FunctionDecl] = set()
         self.external: dict[typed.VarDecl, bool] = {}

@@ -63,7 +63,7 @@ def _subscripted(c: Context, base: Expr, index: Expr, node: syntax.Subscript) ->
         if isinstance(number, typed.IntConst) and size is not None and not 0 <= number.value < size:
             message = f"index {number.value} is outside of '{base.type}'"
             if contains_matrix(base.type):
-                # native matrices are not in memory that could be read out of bounds
+                # An error, as an array of native matrices is not memory in which such an index finds anything.
                 c.fail("array-bounds", message, node.index.span)
             c.warn("array-bounds", message, node.index.span)
         return typed.Index(node.span, base.type.element, base.place, base, number)

@@ -323,7 +323,7 @@ def _joined(ctx: FunctionContext, vectors: list[ir.Value]) -> ir.Value:
     return ctx.builder.shuffle_vector(left, right, mask)
 
 
-# --- pieces ----------------------------------------------------------------------------------------
+# --- helpers ---------------------------------------------------------------------------------------
 
 
 def _flags(ctx: FunctionContext) -> tuple[str, ...]:

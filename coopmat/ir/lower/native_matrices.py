@@ -284,8 +284,8 @@ def _convert_components(
     instruction = _CONVERT[_class(old)][_class(new)]
     tags = f"{tag(source)}_{tag(target)}"
     integers = not old.is_float and not new.is_float
-    # Between integers, only saturation changes a value; a wider type of the same sign needs none. `NativeMatrices` has
-    # replaced saturation to the other sign.
+    # Integers are not rounded, and a wider type of the same sign needs no saturation. The pass `NativeMatrices` has
+    # replaced conversions that saturate to a type of the other sign.
     saturate = how.saturate and COMPONENTS[new.name].saturates and not (integers and new.bits > old.bits)
     rounding = "" if integers else how.rounding
     mode = "_".join(filter(None, ("sat" if saturate else "", rounding)))

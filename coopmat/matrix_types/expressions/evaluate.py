@@ -370,9 +370,9 @@ class Evaluator:
         return self.straight and key_of(operand) not in self._stored and not direct(operand, converted=False)
 
     def _along(self, term: Term, axis: str, place: Place, span: Span) -> list[str]:
-        """Return the vectors of a span of a line.
+        """Return the vectors of a span of a row or column (`axis`).
 
-        If the line is kept and the span is the whole line, these are the kept vectors.
+        If the span is all of it and its vectors are in variables already, return these.
         """
         length = term.rows if axis == COLUMNS else term.columns
         if self._whole(term) and span == Span(Place(), length):

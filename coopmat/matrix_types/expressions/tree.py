@@ -62,7 +62,7 @@ class Tree(Written):
 
     @property
     def description(self) -> str:
-        """The plan of the tree, as text."""
+        """The order and the loops in which the expression is evaluated, as text."""
         from .plan import plan
 
         return plan(self).describe()
