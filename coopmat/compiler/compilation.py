@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from .. import budgets
@@ -28,6 +26,8 @@ from .pipelines import PIPELINES
 from .stages import EMITTED, INFOS, TOKENS, UNIT, Stage, T
 
 if TYPE_CHECKING:
+    import pickle
+
     from ..analysis.target_check import Requirement
     from ..matrices.memory_rules import MemoryRules
     from ..matrices.supported import Supported
@@ -44,6 +44,8 @@ def _unpickle(version: str, data: bytes) -> Compilation:
     """Return the pickled compilation. Raise UnpicklingError unless this version of the package has pickled it."""
     if version != _version():
         raise _of_another_version(f"coopmat {version}")
+    import pickle
+
     try:
         kind, fields = pickle.loads(data)
     except (AttributeError, ImportError) as error:
@@ -54,10 +56,14 @@ def _unpickle(version: str, data: bytes) -> Compilation:
 
 
 def _version() -> str:
+    from importlib import metadata  # slow to import, as pickle is
+
     return metadata.version("coopmat")
 
 
 def _of_another_version(version: str) -> pickle.UnpicklingError:
+    import pickle
+
     return pickle.UnpicklingError(f"the module was pickled by {version}; coopmat {_version()} must compile it again")
 
 
@@ -94,6 +100,8 @@ class Compilation:
         self._lock = threading.RLock()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        import pickle
+
         with self._lock:
             for stage in PIPELINES[self.language].pickled:
                 self.result(stage)
