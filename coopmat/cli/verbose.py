@@ -17,7 +17,7 @@ def version() -> str:
 
 
 def head() -> str:
-    """Return lines with the versions and paths of this installation."""
+    """Return lines with the versions of coopmat, Python and llvmlite, and the paths of coopmat and the SPIR-V tools."""
     from importlib import metadata
 
     import coopmat

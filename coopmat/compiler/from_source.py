@@ -368,7 +368,7 @@ def machine(options: CompileOptions) -> Machine:
 
 
 def tuning(options: CompileOptions) -> Tuning:
-    """Return what the matrix library has to know of the device: widths, sizes and instructions, as the options say."""
+    """Return the properties of the device on which the lowering of matrices depends, as the options state them."""
     size = options.usual_sub_group_size
     row = Tuning(options.widest, options.fma, options.guarded_loads, size, options.instructions)
     if options.matrix_registers is None:

@@ -184,7 +184,7 @@ class _Run:
         self._call(batches, arrived)
 
     def keep(self) -> None:
-        """Report the variants in `lost`, batches of one each, as failed; another worker writes their files."""
+        """Report the variants in `lost`, whose worker ended, as failed. Another worker writes their files."""
         outcomes = [batch.outcome(batch.items[0], Status.FAILED, log=f"its worker: {why}") for batch, why in self.lost]
 
         def arrived(number: int, result: object) -> None:

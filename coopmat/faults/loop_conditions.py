@@ -71,7 +71,7 @@ class LoopConditions:
                 yield from (item for item in at[label] if item.operands[0] in divergent - variant)
 
     def _is_condition(self, item: Instruction) -> bool:
-        """Return whether an instruction branches or selects by a scalar condition."""
+        """Return whether an instruction is a branch, a switch or a select by a scalar, bool or integer."""
         return item.opcode in _CONDITIONS and self._is_scalar(item.operands[0])
 
     def _is_scalar(self, value: int) -> bool:

@@ -61,7 +61,7 @@ class StridedArguments:
         return frozenset(i.operands[0] for i in code if i.opcode == _DECORATE and i.operands[1] in _CALLED)
 
     def _asks_for_ids(self, code: list[Instruction]) -> bool:
-        """Return whether a function uses an id other than to store it in a variable."""
+        """Return whether a function uses a work-item's id other than to store it in a variable."""
         ids = {i.result for i in code if i.opcode == _LOAD and self._globals.is_id_variable(i.operands[0])}
         return any(item.opcode != _STORE and not ids.isdisjoint(item.operands) for item in code)
 
@@ -92,7 +92,7 @@ class StridedArguments:
         return any(sum(words[:1]) == 1 and not any(words[1:]) for words in steps)
 
     def _in_loops(self, code: list[Instruction], elements: set[int | None]) -> Iterator[Instruction]:
-        """Yield the instructions that may be executed in a loop.
+        """Yield a kernel's instructions in loops; of other functions, which callers may call in loops, yield all.
 
         Values that loops carry are removed from `elements`, because they are not loaded in the current iteration.
         """

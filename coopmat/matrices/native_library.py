@@ -378,9 +378,9 @@ class StagedReduce(Function):
 
 
 def _stand_in(name: str, t: str, types: Sequence[str]) -> str:
-    """Return the definition in OpenCL C of a function that returns an undefined `t`.
+    """Return OpenCL C that defines a stand-in for a function of the program, to which the calls are redirected later.
 
-    types: the types of the parameters.
+    t: the type of the result, which is undefined. types: the types of the parameters.
     """
     parameters = ", ".join(f"{type_} x{n}" for n, type_ in enumerate(types))
     return f"static {t} {name}({parameters}) {{ {t} x; return x; }}"

@@ -71,9 +71,9 @@ def _instructions(operation: str, uniform: bool) -> Iterator[str]:
 
 
 def _folds() -> dict[str, Row]:
-    """Return builtin -> row for reductions and scans.
+    """Return builtin -> row for reductions, scans, `any` and `all`.
 
-    The names have every prefix, such as `intel_sub_group`, also where OpenCL has no such builtin.
+    Each prefix, such as `intel_sub_group`, occurs with each operation, also where OpenCL has no such builtin.
     """
     operations = ("add", "mul", "min", "max", "and", "or", "xor", "logical_and", "logical_or", "logical_xor")
     ranges = {"reduce": ("0", "size"), "scan_inclusive": ("0", "lane + 1"), "scan_exclusive": ("0", "lane")}

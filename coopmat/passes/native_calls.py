@@ -195,10 +195,10 @@ class _Function(FunctionRewriter):
         return self._staged(StagedStore, new, e.matrix.type, [new.matrix], lacks) if lacks or _is_staged(new) else new
 
     def _lacks(self, operation: str, e: typed.MatrixLoad | typed.MatrixStore, t: CoopMatrixType) -> bool:
-        """Return whether the consumer lacks the instruction for this column-major access.
+        """Return whether the consumer lacks the instruction of an access by columns, which then needs a tile.
 
-        Tiles in local memory are accessed by rows instead. Return False for work-group matrices, for which tiles are
-        not implemented, and for generic pointers, for which no instruction exists.
+        Return False for work-group matrices, for which tiles are not implemented, and for generic pointers, for which
+        no instruction exists.
         """
         space = _qualifiers(strip_generic_cast(e.pointer)).space
         if e.layout != Layout.COLUMN_MAJOR or t.scope != SCOPE_SUBGROUP or space is AddressSpace.GENERIC:

@@ -156,7 +156,7 @@ class Snapshot:
         self._functions = _with_bodies(self._shared)
 
     def finish(self, unit: typed.Unit) -> None:
-        """Store the snapshot of a unit without errors, or remove a known preamble's functions that are not reached."""
+        """Store the snapshot of a new preamble, or remove a restored preamble's unreached functions from the unit."""
         if self._keep is not None and self._bodies is not None:
             self._keep(Known(self._states, self._bodies))
         unit.functions = [function for function in unit.functions if function not in self._unreached]

@@ -111,7 +111,7 @@ def compile_resolved(
     return module
 
 
-# Extensions whose macro is defined only if the device has them: few have, so programs test for the macro.
+# Extensions that are turned off if the device lacks them, so that programs can test for their macro.
 _RARE = ("cl_khr_kernel_clock",)
 
 

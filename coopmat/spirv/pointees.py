@@ -20,7 +20,7 @@ POINTER_AT = {_WAIT: 2, **dict.fromkeys((_STORE, *_FLAGS, *(OP[f"OpAtomic{name}"
 
 
 def pointee(item: Instruction, definitions: Mapping[int, Instruction]) -> int:
-    """Return the id of the type that the pointer operand of this instruction must point to.
+    """Return the id of the type that the pointer operand of an atomic or an event wait must point to.
 
     `item` is an instruction whose opcode is in POINTER_AT.
     """

@@ -181,7 +181,7 @@ class Writer(Protocol):
     def pointer(self, argument: Argument) -> Value:
         """Return a pointer to the first item of a buffer, or of an array from `copied`."""
 
-    # --- pieces
+    # --- single statements
 
     def store_length(self, argument: Argument, matrix: MatrixType, offset: int) -> None:
         """Store the number of components that each work-item holds, a uint, at the index global id + `offset`."""

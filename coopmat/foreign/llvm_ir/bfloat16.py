@@ -163,9 +163,9 @@ _MAKERS: dict[str, Callable[[_Expansion, Instruction], bool]] = {
 
 
 def check(module: Module) -> None:
-    """Raise Malformed if the module declares a function with bfloat in its type, which no later pass replaces.
+    """Raise Malformed if the module declares a function that takes or returns a bfloat: the device may lack the type.
 
-    The device may lack the type.
+    Matrix operations and the intrinsics that are computed in float are excepted.
     """
     for head in module.declarations:
         types = (head.type, *(argument.type for argument in head.arguments))

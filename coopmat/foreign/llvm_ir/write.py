@@ -153,7 +153,7 @@ def _scale(call: Call, scalar: Argument) -> Call:
     return Call(call.before, call.type, call.callee, [call.arguments[0], scalar], call.after)
 
 
-# --- rfc -----------------------------------------------------------------------------------------
+# --- in the form of the LLVM RFC -------------------------------------------------------------------------
 
 
 def _rfc(operation: _Operation) -> Call:

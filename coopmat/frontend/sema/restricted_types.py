@@ -264,7 +264,10 @@ def check_atomic(c: Context, t: Type, span: Span) -> None:
 
 
 def check_atomic_variable(c: Context, decl: typed.VarDecl, span: Span | None) -> None:
-    """Check a variable of an atomic type; `span` is the place of its initial value, or None."""
+    """Report an event outside of private memory, and an atomic variable with an initial value outside of global memory.
+
+    span: the place of the initial value; None if there is none.
+    """
     space = decl.qualifiers.space
     if space is not AddressSpace.PRIVATE:
         refuse(c, decl.type, "address-space", decl.span, str(space))

@@ -60,7 +60,7 @@ def handle(ctx: FunctionContext, decl: typed.VarDecl) -> Handle:
 
 
 def constant_sampler(ctx: BuiltinContext, value: ir.Value) -> ir.Value:
-    """Return the sampler for an integer constant's flags."""
+    """Emit a call that makes a sampler from an integer constant with its flags, and return the sampler."""
     return ctx.call("__translate_sampler_initializer", ctx.types.of(SAMPLER), [value])
 
 

@@ -229,7 +229,7 @@ class Program:
         return value
 
     def constant_object(self, name: str, value: ir.Constant, align: int) -> ir.GlobalVariable:
-        """Return a new unnamed object in constant memory."""
+        """Return a new object in constant memory whose address is insignificant (`unnamed_addr` in LLVM)."""
         result = self.module.global_variable(name, value.type, AddressSpace.CONSTANT, value, align)
         result.unnamed_addr = True
         return result

@@ -93,7 +93,10 @@ def _loops(tree: Tree, work: Tree, axis: str, lines: int, span: int) -> Plan:
 
 
 def _step(term: Term, axis: str, lines: int, span: int) -> Step:
-    """Return a step with tiles of at most the term's shape."""
+    """Return a step of the plan: it computes a term in tiles of `lines` by `span`, which are cut to the term's shape.
+
+    axis: whether the lines are rows or columns.
+    """
     shape = Step(term, 1, 1).shape(axis)
     return Step(term, min(lines, shape[0]), min(span, shape[1]))
 

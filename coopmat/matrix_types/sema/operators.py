@@ -54,7 +54,7 @@ def spread(c: Context, e: Expr, matrix: ConstantMatrixType) -> Expr:
 
 
 def elementwise(name: str, left: Expr, right: Expr, span: Span) -> Expr:
-    """Return an operation on the elements of two matrices of one type."""
+    """Return the node of an operation on the elements of two matrices, whose types the caller has checked."""
     return typed.MatrixElementwise(span, left.type, name, left, right)
 
 

@@ -229,7 +229,7 @@ def _told_by_intel(item: Instruction, call: Call, name: Name) -> Iterator[tuple[
         yield value, read.matrices[0], name.matrix.use if name.matrix else None
 
 
-# --- links ---------------------------------------------------------------------------------------
+# --- the flow of matrices between values -----------------------------------------------------------------
 
 
 class _Links:

@@ -105,7 +105,7 @@ class _Code:
                 yield "it has cooperative matrices", node.span
 
     def _stores_privately(self, row: builtins.Builtin, call: typed.BuiltinCall) -> bool:
-        """Return whether a builtin's only effects are stores to variables of the operand: `fract`, `vstore4`."""
+        """Return whether a builtin only stores to variables of the operand function itself: `fract`, `vstore4`."""
         pointers = [a for a in call.arguments if isinstance(a.type, PointerType)]
         is_store = row.name.startswith("vstore") or row.section.startswith("6.15.2")
         return is_store and not any(map(self._points_outside, pointers))
