@@ -154,6 +154,8 @@ def test_importing_is_quick_and_loads_nothing_heavy():
         "import os, sys, time; before = dict(os.environ); start = time.process_time(); import coopmat;"
         "print(time.process_time() - start);"
         "assert os.environ == before;"
+        "assert not [name for name in sys.modules if name.startswith('coopmat.')];"
+        "coopmat.compile;"
         "assert not {'numpy', 'lark', 'llvmlite', 'pyopencl', 'click', 'rich', 'pickle', 'email'} & set(sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
