@@ -2,7 +2,7 @@
 //
 // A is m x k, B is k x n and D is m x n. One subgroup computes one tile of D. If STAGED is 1, a work-group computes a
 // block of BLOCK_M x BLOCK_N: it copies its part of A and B to local memory, DEPTH columns of A at a time, and loads the
-// next part while it multiplies. These macros select the variant:
+// next part while it multiplies. If PANELS is 1, pack.cl has copied A and B into panels. These macros select the variant:
 //
 //   A_TYPE, B_TYPE, SUM_TYPE, D_TYPE   component types; products are added up in SUM_TYPE
 //   REAL_TYPE                          the type of alpha, beta, the scales, the bias and the activation
@@ -12,6 +12,10 @@
 //                                      are consecutive) are aligned to it
 //   BLOCK_M, BLOCK_N, DEPTH            multiples of the tile's shape
 //   SUB_GROUP_SIZE                     the work-items of a subgroup; a work-group has a subgroup for each tile
+//   PANELS                             1 if A and B are panels of TILE_M rows and TILE_N columns: lda and ldb are the
+//                                      distances of panels, and k is a multiple of what pack.cl copies at a time
+//   LINE, PACK, CHUNK                  as in pack.cl
+//   A_FLIPPED, B_FLIPPED               1 if A's panels have 128 more than A, or B's have 128 less than B
 //   A_BY_COLUMNS, B_BY_COLUMNS         1 if consecutive elements in memory are those of a column
 //   WHOLE                              1 if m, n and k are multiples of the tile's
 //   HAS_ALPHA, HAS_BETA                1 if alpha is not 1, if beta is not 0
@@ -33,6 +37,7 @@
 #define TILE_K 8
 #endif
 
+#define UNROLL __attribute__((opencl_unroll_hint))
 #define ROW_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
 #define COLUMN_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
 #define MATRIX(TYPE, ROWS, COLUMNS, USE) \
@@ -68,7 +73,11 @@ typedef MATRIX(D_TYPE, TILE_M, TILE_N, ACCUMULATOR) D;
 #define STORE_D(TILE) coop_mat_store(d + row * ldd + column, TILE, ROW_MAJOR, ldd)
 #else
 #define LOAD_D coop_mat_load_checked(d, ROW_MAJOR, ldd, row, column, m, n)
-#define STORE_D(TILE) coop_mat_store_checked(d, TILE, ROW_MAJOR, ldd, row, column, m, n)
+#define STORE_D(TILE) \
+    if (row + TILE_M <= m && column + TILE_N <= n) \
+        coop_mat_store(d + row * ldd + column, TILE, ROW_MAJOR, ldd); \
+    else \
+        coop_mat_store_checked(d, TILE, ROW_MAJOR, ldd, row, column, m, n)
 #endif
 
 #ifdef ACTIVATION
@@ -135,7 +144,6 @@ REAL_TYPE activated(uint row, uint column, REAL_TYPE x)
 #ifndef WHOLE
 #define WHOLE 0
 #endif
-#define UNROLL __attribute__((opencl_unroll_hint))
 // Do something for each of this work-item's pieces: it begins at PLACE of LINE.
 #define EACH_PIECE(PIECES, LENGTH) \
     UNROLL for (uint i = 0, p = get_local_id(0), line = p / (LENGTH / COUNT), place = p % (LENGTH / COUNT) * COUNT; \
@@ -167,13 +175,28 @@ REAL_TYPE activated(uint row, uint column, REAL_TYPE x)
 #define BLOCK_N TILE_N
 #endif
 
+#if PANELS
+// Consecutive work-groups share a panel of B, which is the larger matrix most often.
+#define GROUP_M get_group_id(0)
+#define GROUP_N get_group_id(1)
+#define LAYOUT_OF_B (PACK > 1 ? CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED : ROW_MAJOR)
+#if LINE > 1
+#define STEP LINE
+#else
+#define STEP TILE_K
+#endif
+#else
+#define GROUP_M get_group_id(1)
+#define GROUP_N get_group_id(0)
+#endif
+
 kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *d, const global REAL_TYPE *bias,
                  ulong offset_bias, const global REAL_TYPE *scale_a, ulong offset_scale_a,
                  const global REAL_TYPE *scale_b, ulong offset_scale_b, REAL_TYPE alpha, REAL_TYPE beta, uint m, uint n,
                  uint k, ulong lda, ulong ldb, ulong ldd, ulong offset_a, ulong offset_b, ulong offset_d, ulong batch_a,
                  ulong batch_b, ulong batch_d)
 {
-    const size_t first_row = get_group_id(1) * BLOCK_M, first_column = get_group_id(0) * BLOCK_N;
+    const size_t first_row = GROUP_M * BLOCK_M, first_column = GROUP_N * BLOCK_N;
     const size_t item = get_group_id(2);
     a += offset_a + item * batch_a;
     b += offset_b + item * batch_b;
@@ -206,6 +229,30 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+#elif PANELS
+    const size_t row = first_row, column = first_column;
+    a += GROUP_M * lda;
+    b += GROUP_N * ldb;
+    for (size_t i = 0; i < k; i += STEP)
+        UNROLL for (uint j = 0; j < STEP; j += TILE_K) {
+            A x = coop_mat_load(a + i * TILE_M + j, LINE > 1 ? ROW_MAJOR : COLUMN_MAJOR, LINE > 1 ? LINE : TILE_M);
+            B y = coop_mat_load(b + (i + j) * TILE_N, LAYOUT_OF_B, TILE_N * PACK);
+            sum = coop_mat_mulAdd(x, y, sum);
+        }
+    // With x = a + 128 and y = b - 128 in the panels, a b = x y - 128 y + 128 x - 128 * 128.
+    for (size_t i = 0; i < (k + CHUNK - 1) / CHUNK; ++i) {
+#if A_FLIPPED
+        Sum sums_b = coop_mat_load((const global int *)(b + (size_t)k * TILE_N) + i * TILE_N, ROW_MAJOR, 0);
+        sum -= sums_b * 128;
+#endif
+#if B_FLIPPED
+        Sum sums_a = coop_mat_load((const global int *)(a + (size_t)k * TILE_M) + i * TILE_M, COLUMN_MAJOR, 0);
+        sum += sums_a * 128;
+#endif
+    }
+#if A_FLIPPED && B_FLIPPED
+    sum -= (Sum)coop_mat_init(128 * 128 * (int)k);
+#endif
 #else
     const size_t row = first_row, column = first_column;
 #if WHOLE

@@ -16,9 +16,10 @@ import pyopencl.array
 from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat import Program
-from coopmat.matrices.variants import ComponentType
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 from .operands import Operand
+from .panels import CHUNK, Panels, line_of, pack_of, panels_of, scratch_of
 from .parameters import Tiling, tilings_of
 
 
@@ -26,7 +27,7 @@ from .parameters import Tiling, tilings_of
 class Variant:
     """What selects a kernel of gemm.cl.
 
-    types: the component types of A, B, the sums, what follows them (REAL in gemm.cl), and D.
+    types: the component types of A, B (or of their panels), the sums, what follows them (REAL in gemm.cl), and D.
     flags: the names of the macros that are 1.
     activation: OpenCL C that defines the function `activation`; empty if there is none.
     piece: the bytes of A and B that are copied to local memory at a time: 4, 8 or 16; 0 if none are.
@@ -109,7 +110,15 @@ class Product:
             arguments += memory.get(name), self.offsets.get(name, 0)
         arguments += factors["alpha"], factors["beta"], *launch.numbers
         kernel = _kernel(queue.context, device, launch.variant)
-        return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
+        if not launch.copies:
+            return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
+        scratch = scratch_of(queue.context, device)
+        with scratch.lock:
+            buffer = arguments[0] = arguments[1] = scratch.require(queue.context, launch.scratch)
+            before = events if scratch.event is None else [*events, scratch.event]
+            events = [copy.enqueue(queue, memory, buffer, before) for copy in launch.copies]
+            scratch.event = kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
+            return scratch.event
 
     def _launch(self, queue: Any, operands: tuple[Operand, ...]) -> _Launch:
         """Return the launch on the queue's device; its kernel is built."""
@@ -122,15 +131,35 @@ class Product:
             size = _kernel(queue.context, queue.device, variant).sub_group_size
             if tiling.sub_group_size in (0, size):
                 break
+        if tiling.panels:
+            return self._launch_on_panels(operands, variant, size)
         rows, columns, _depth = tiling.group
         group = size * tiling.sub_groups
         numbers = [m, n, k, *(item.line for item in operands), *(item.offset for item in operands)]
         numbers += [item.strides[0] for item in operands]
         return _Launch(variant, (-(-n // columns) * group, -(-m // rows), batch), (group, 1, 1), tuple(numbers))
 
+    def _launch_on_panels(self, operands: tuple[Operand, ...], variant: Variant, size: int) -> _Launch:
+        """Return the launch that copies A and B into panels, and multiplies these. `size` is that of a subgroup."""
+        batch, m, n, _k = self.shape
+        a, b = panels = panels_of(operands, variant.tiling)
+        output, begin = operands[2], a.bytes // b.component.size
+        numbers = [m, n, a.depth, a.size, b.size, output.line, 0, begin, output.offset]
+        numbers += a.batch, b.batch, output.strides[0]
+        copies = tuple(_Copy(x, x.options(), x.numbers(offset)) for x, offset in zip(panels, (0, begin), strict=True))
+        global_size = a.count * size, b.count, batch
+        return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, a.bytes + b.bytes)
+
     def _variant(self, operands: tuple[Operand, ...], tiling: Tiling, piece: int) -> Variant:
         _batch, m, n, k = self.shape
         rows, columns, depth = tiling.group
+        if tiling.panels:
+            panels = panels_of(operands, tiling)
+            flags = {"WHOLE": not (m % rows or n % columns), "PANELS": True}
+            flags |= {f"{name}_FLIPPED": item.is_flipped for name, item in zip("AB", panels, strict=True)}
+            types = (*(item.component for item in panels), *self.types[2:])
+            flags_set = self.flags | {name for name, is_set in flags.items() if is_set}
+            return Variant(types, flags_set, self.activation, tiling, 0)
         flags = {
             "WHOLE": not (m % rows or n % columns or k % depth),
             "STAGED": bool(tiling.block),
@@ -143,12 +172,34 @@ class Product:
 
 @dataclass(frozen=True)
 class _Launch:
-    """A kernel's variant and sizes, and the numbers that are its last arguments."""
+    """A kernel's variant and sizes, and the numbers that are its last arguments.
+
+    copies: the copies of A and B into panels that precede the launch. scratch: the bytes of their memory.
+    """
 
     variant: Variant
     global_size: tuple[int, int, int]
     local_size: tuple[int, int, int]
     numbers: tuple[int, ...]
+    copies: tuple[_Copy, ...] = ()
+    scratch: int = 0
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """A copy of an operand into panels: the options of pack.cl, and the numbers that are its last arguments."""
+
+    panels: Panels
+    options: tuple[str, ...]
+    numbers: tuple[int, ...]
+
+    def enqueue(self, queue: Any, memory: Mapping[str, Any], buffer: Any, events: list[Any]) -> Any:
+        """Enqueue the copy into the buffer, and return its event."""
+        kernel = _pack_kernel(queue.context, queue.device, self.options)
+        arguments = [memory[self.panels.operand.name], buffer, *self.numbers]
+        size, panels = kernel.sub_group_size, self.panels
+        global_size = panels.count * size, panels.chunks, panels.operand.shape[0]
+        return kernel.enqueue(queue, global_size, (size, 1, 1), arguments, events)
 
 
 def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
@@ -198,17 +249,35 @@ def _kernel(context: Any, device: Any, variant: Variant) -> _Kernel:
         values |= dict(zip(("BLOCK_M", "BLOCK_N", "DEPTH"), tiling.block, strict=True))
         values["SUB_GROUP_SIZE"] = tiling.sub_group_size
         values["PIECE"] = {4: "uint", 8: "uint2", 16: "uint4"}[variant.piece]
+    if tiling.panels:
+        panels = COMPONENT_TYPES[tiling.panels[0]]
+        values |= {"LINE": line_of(panels), "PACK": pack_of(panels), "CHUNK": CHUNK}
     head = f"#define REAL {types[3].opencl_c}\n"
     head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
     options = [f"-D{name}={value}" for name, value in values.items()]
     program = Program(context, f'{head}#line 1 "gemm.cl"\n{_text("gemm.cl")}').build(options, [device])
     kernel = program.gemm
-    # pyopencl's own kernel, without the checks of arguments: `Product` passes the types that gemm.cl declares.
-    plain = cl.Kernel.from_int_ptr(kernel.int_ptr)
     real = np.dtype(types[3].numpy)
     vector = [None, np.uint64]
-    plain.set_arg_types([None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9)
+    plain = _plain(kernel, [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9)
     return _Kernel(program, plain, kernel.sub_group_size(device))
+
+
+@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> _Kernel:
+    """Return a kernel of pack.cl; the context keeps it."""
+    program = Program(context, f'#line 1 "pack.cl"\n{_text("pack.cl")}').build(list(options), [device])
+    kernel = program.pack
+    return _Kernel(
+        program, _plain(kernel, [None, None] + [np.uint64] * 6 + [np.uint32] * 3), kernel.sub_group_size(device)
+    )
+
+
+def _plain(kernel: Any, types: list[Any]) -> Any:
+    """Return pyopencl's own kernel, without the checks of arguments. `types` are those of the arguments."""
+    plain = cl.Kernel.from_int_ptr(kernel.int_ptr)
+    plain.set_arg_types(types)
+    return plain
 
 
 def _text(name: str) -> str:

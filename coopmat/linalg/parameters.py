@@ -2,11 +2,13 @@
 
 A table is a file of tables/, named after the route, in JSON:
 
-    {"schema": 1, "measured": "where its tiles were measured; empty if they were not",
-     "gemm": {"f32": {"default": [12, 32, 4], "rows": [1, 64, 16]}, "f16": {"default": [64, 64, 16, 128, 128, 32, 32]}}}
+    {"schema": 2, "measured": "where its tiles were measured; empty if they were not",
+     "gemm": {"f32": {"default": {"tile": [12, 32, 4]}, "rows": {"tile": [1, 64, 16]}},
+              "f16": {"default": {"tile": [64, 64, 16], "block": [128, 128, 32], "sub_group_size": 32}},
+              "s8": {"default": {"tile": [12, 32, 4], "panels": ["u8", "s8"], "needs": "vpdpbusd"}}}}
 
-`gemm` has the component types of A, and for each the tile (m, n, k) of a class (`shape_class`). Four more numbers are a
-block in local memory: its m, n and k, and the size of the subgroups that compute it.
+`gemm` has the component types of A, and for each the parameters of a class (`shape_class`): what `Tiling` documents. A
+row with `needs` is for devices that have this instruction; other devices use the row of "f32".
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from importlib.resources import files
 from typing import Any
 
 from coopmat.devices import describe, route_for, unit_for
-from coopmat.matrices.variants import ComponentType
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
+from coopmat.runtime.instruction_probe import instructions
 
 
 def shape_class(batch: int, m: int, n: int, k: int) -> str:
@@ -43,11 +46,13 @@ class Tiling:
     tile: the tile's m, n and k.
     block: m and n of a block, and the columns of A that are copied to local memory at a time; empty if none are.
     sub_group_size: the work-items that compute a tile; 0 if any number can.
+    panels: the component types of the panels into which A and B are copied; empty if they are not.
     """
 
     tile: tuple[int, int, int]
     block: tuple[int, ...] = ()
     sub_group_size: int = 0
+    panels: tuple[str, ...] = ()
 
     @property
     def group(self) -> tuple[int, int, int]:
@@ -72,28 +77,46 @@ def tilings_of(device: Any, types: tuple[ComponentType, ...], shape: tuple[int, 
 
     The kernel's subgroups decide between them, whose size is known when it is built. The last tiling fits any size.
     """
-    rows = table(_route(device))["gemm"]
+    route = _route(device)
+    rows = table(route)["gemm"]
     # No instruction multiplies components of different types, except integers and 8-bit floating point.
     is_usual = types[0] == types[1] or types[0].bits == types[1].bits == 8
     tilings = []
     for name in (types[0].name, "f32") if is_usual else ("f32",):
         classes = rows.get(name) or rows["f32"]
-        m, n, k, *block = classes.get(shape_class(*shape)) or classes["default"]
-        if block:
-            tilings += [Tiling((m, n, k), tuple(block[:3]), block[3]), Tiling((m, n, k), (), block[3])]
-        else:
-            tilings.append(Tiling((m, n, k)))
-    size, local = types[0].size, device.local_mem_size
-    has_parts = shape[3] > 0 and size == types[1].size
-    tilings = [x for x in tilings if not x.block or (has_parts and x.local_size(size) <= local)]
-    return [*tilings, Tiling(tilings[-1].tile)]
+        row = dict(classes.get(shape_class(*shape)) or classes["default"])
+        instruction = row.pop("needs", "")
+        if instruction and instruction not in _instructions(device, route):
+            continue
+        row = {field: tuple(value) if isinstance(value, list) else value for field, value in row.items()}
+        tilings.append(Tiling(**row))
+        if "block" in row:
+            tilings.append(Tiling(row["tile"], (), row["sub_group_size"]))
+    return [*(x for x in tilings if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
+
+
+def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
+    """Return whether A and B can be copied as the tiling requires."""
+    if tiling.panels:
+        kinds = {COMPONENT_TYPES[name].kind for name in tiling.panels}
+        return shape[3] > 0 and kinds == {types[0].kind} and types[0].bits <= COMPONENT_TYPES[tiling.panels[0]].bits
+    if tiling.block:
+        size = types[0].size
+        return shape[3] > 0 and size == types[1].size and tiling.local_size(size) <= int(device.local_mem_size)
+    return True
 
 
 @cache
 def _route(device: Any) -> str:
-    """Return the route to the device's matrix instructions; if no such route is known, the device's default route."""
+    """Return the route to the device's matrix instructions; if it has none, the device's default route."""
     described = describe(device)
-    return unit_for(described) or route_for(described).matrices
+    unit = unit_for(described)
+    return unit if unit and instructions(described, unit) else route_for(described).matrices
+
+
+@cache
+def _instructions(device: Any, route: str) -> tuple[str, ...]:
+    return instructions(describe(device), route)
 
 
 @cache

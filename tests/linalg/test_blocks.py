@@ -14,6 +14,7 @@ import pytest
 
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.linalg import gemm, kernels, parameters, products
+from coopmat.linalg.panels import line_of
 from coopmat.linalg.parameters import Tiling
 from coopmat.matrices.variants import COMPONENT_TYPES
 
@@ -142,13 +143,18 @@ def test_tilings_end_with_one_for_every_subgroup(monkeypatch: pytest.MonkeyPatch
 def test_tables_have_tiles_that_divide_their_blocks() -> None:
     for path in (files("coopmat.linalg") / "tables").iterdir():
         table = json.loads(path.read_text(encoding="utf-8"))
-        assert table["schema"] == 1 and set(table["gemm"]) <= set(COMPONENT_TYPES)
+        assert table["schema"] == 2 and set(table["gemm"]) <= set(COMPONENT_TYPES)
         for name, classes in table["gemm"].items():
             for row in classes.values():
-                tile, block, size = row[:3], row[3:6], row[6:]
-                assert len(row) in (3, 7) and all(outer % inner == 0 for inner, outer in zip(tile, block, strict=False))
+                tile, block, size = row["tile"], row.get("block", []), row.get("sub_group_size", 1)
+                assert set(row) <= {"tile", "block", "sub_group_size", "panels", "needs"} and len(tile) == 3
+                assert all(outer % inner == 0 for inner, outer in zip(tile, block, strict=False))
+                for other in row.get("panels", ()):
+                    panels = COMPONENT_TYPES[other]
+                    assert panels.kind is COMPONENT_TYPES[name].kind and panels.bits >= COMPONENT_TYPES[name].bits
+                    assert line_of(panels) % tile[2] == 0 or line_of(panels) == 1
                 if block:
-                    work_items = block[0] // tile[0] * (block[1] // tile[1]) * size[0]
+                    work_items = block[0] // tile[0] * (block[1] // tile[1]) * size
                     for side in block[:2]:
                         components = side * block[2]
                         assert components * COMPONENT_TYPES[name].size % (16 * work_items) == 0, (path.name, row)

@@ -1,0 +1,149 @@
+"""Copies of A and B in panels, which pack.cl makes and gemm.cl reads."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyopencl as cl
+from pyopencl.tools import first_arg_dependent_memoize
+
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
+
+from .operands import Operand
+from .parameters import Tiling
+
+_LINE_BYTES = 64  # of a cache; pack.cl copies as many of a row of A, or of a column of B, at a time
+CHUNK = 256  # the columns of A that a subgroup copies; a multiple of each step
+
+
+@dataclass(frozen=True)
+class Panels:
+    """An operand in panels.
+
+    component: the component type of the panels.
+    side: the rows of A, or the columns of B, in a panel.
+    is_b: whether the operand is B.
+    is_flipped: whether the panels have 128 more than A, or 128 less than B.
+    has_sums: whether the sums of each row (column) are behind the panel.
+    """
+
+    operand: Operand
+    component: ComponentType
+    side: int
+    is_b: bool
+    is_flipped: bool
+    has_sums: bool
+
+    @property
+    def step(self) -> int:
+        """The columns of A, or rows of B, that are copied at a time."""
+        return _LINE_BYTES // self.component.size
+
+    @property
+    def length(self) -> int:
+        """The number of rows of A, or of columns of B."""
+        return self.operand.shape[2 if self.is_b else 1]
+
+    @property
+    def depth(self) -> int:
+        """The length of rows of A, or of columns of B, with zeros at the end."""
+        return -(-self.operand.shape[1 if self.is_b else 2] // self.step) * self.step
+
+    @property
+    def count(self) -> int:
+        """The number of panels of a matrix."""
+        return -(-self.length // self.side)
+
+    @property
+    def chunks(self) -> int:
+        """The number of parts of a panel that a subgroup copies each."""
+        return -(-self.depth // CHUNK)
+
+    @property
+    def size(self) -> int:
+        """The distance of panels, in components."""
+        sums = self.chunks * (4 // self.component.size) if self.has_sums else 0
+        return self.side * (self.depth + sums)
+
+    @property
+    def batch(self) -> int:
+        """The distance of the matrices of a batch, in components; 0 if there is one."""
+        return self.size * self.count if self.operand.shape[0] > 1 else 0
+
+    @property
+    def bytes(self) -> int:
+        """The size of all panels, in bytes, rounded up so that what follows is aligned to a line of a cache."""
+        total = self.size * self.count * self.operand.shape[0] * self.component.size
+        return -(-total // _LINE_BYTES) * _LINE_BYTES
+
+    def options(self) -> tuple[str, ...]:
+        """Return the compiler options that select the variant of pack.cl."""
+        byte = self.component.size == 1
+        values: dict[str, object] = {
+            "TYPE": "uchar" if byte else self.operand.component.opencl_c,
+            "PANEL_TYPE": "uchar" if byte else self.component.opencl_c,
+            "OF_B": int(self.is_b),
+            "BY_COLUMNS": int(not self.operand.is_by_rows),
+            "SIDE": self.side,
+            "DEPTH": self.step,
+            "CHUNK": CHUNK,
+            "LINE": line_of(self.component),
+            "PACK": pack_of(self.component),
+            "FLIP": int(self.is_flipped),
+            "SUMS": int(self.has_sums),
+        }
+        return tuple(f"-D{name}={value}" for name, value in values.items())
+
+    def numbers(self, offset: int) -> tuple[int, ...]:
+        """Return the last arguments of pack.cl. The panels begin at `offset`, in components."""
+        item = self.operand
+        inner = item.shape[1 if self.is_b else 2]
+        place = item.offset, item.line, item.strides[0], offset, self.size, self.batch
+        return *place, self.length, inner, self.depth
+
+
+def line_of(component: ComponentType) -> int:
+    """Return the number of consecutive components of a row of A in a panel."""
+    return _LINE_BYTES // component.size if component.size < 4 else 1
+
+
+def pack_of(component: ComponentType) -> int:
+    """Return the number of consecutive components of a column of B in a panel."""
+    return max(1, 4 // component.size)
+
+
+def panels_of(operands: tuple[Operand, ...], tiling: Tiling) -> tuple[Panels, ...]:
+    """Return the panels of A and B.
+
+    Instructions multiply unsigned by signed bytes. Other bytes are flipped, which the sums of the other operand undo.
+    """
+    types = [COMPONENT_TYPES[name] for name in tiling.panels]
+    flips = [row.is_integer and operand.component != row for row, operand in zip(types, operands[:2], strict=True)]
+    return tuple(Panels(operands[i], types[i], tiling.tile[i], i == 1, flips[i], flips[1 - i]) for i in (0, 1))
+
+
+@dataclass
+class Scratch:
+    """Memory for panels. Only one thread at a time may use it.
+
+    event: the last launch that uses the memory.
+    """
+
+    buffer: Any = None
+    event: Any = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def require(self, context: Any, size: int) -> Any:
+        """Return a buffer of at least `size` bytes."""
+        if self.buffer is None or self.buffer.size < size:
+            # OpenCL keeps the old buffer until the launches that use it have ended.
+            self.buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, size)
+        return self.buffer
+
+
+@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+def scratch_of(context: Any, device: Any) -> Scratch:
+    """Return the memory for the panels of all products on a device; the context keeps it."""
+    return Scratch()
