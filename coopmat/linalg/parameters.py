@@ -5,10 +5,13 @@ A table is a file of tables/, named after the route, in JSON:
     {"schema": 2, "measured": "where its tiles were measured; empty if they were not",
      "gemm": {"f32": {"default": {"tile": [12, 32, 4]}, "rows": {"tile": [1, 64, 16]}},
               "f16": {"default": {"tile": [64, 64, 16], "block": [128, 128, 32], "sub_group_size": 32}},
-              "s8": {"default": {"tile": [12, 32, 4], "panels": ["u8", "s8"], "needs": "vpdpbusd"}}}}
+              "s8": {"default": {"tile": [12, 32, 4], "panels": ["u8", "s8"], "needs": "vpdpbusd"},
+                     "wide": [{"tile": [64, 128, 64], "rows": 128}, {"tile": [48, 32, 64], "whole": true}]}}}
 
-`gemm` has the component types of A, and for each the parameters of a class (`shape_class`): what `Tiling` documents. A
-row with `needs` is for devices that have this instruction; other devices use the row of "f32".
+`gemm` has the component types of A, and for each the parameters of a class (`shape_class`): what `Tiling` documents.
+They may have conditions: `needs` names an instruction of the device, `rows` is the largest m, and `whole` requires that
+m, n and k are multiples of the tile's. The first parameters of a list whose conditions hold are used; if there are none,
+those of the default class, then those of "f32".
 """
 
 from __future__ import annotations
@@ -84,15 +87,30 @@ def tilings_of(device: Any, types: tuple[ComponentType, ...], shape: tuple[int, 
     tilings = []
     for name in (types[0].name, "f32") if is_usual else ("f32",):
         classes = rows.get(name) or rows["f32"]
-        row = dict(classes.get(shape_class(*shape)) or classes["default"])
-        instruction = row.pop("needs", "")
-        if instruction and instruction not in _instructions(device, route):
-            continue
-        row = {field: tuple(value) if isinstance(value, list) else value for field, value in row.items()}
-        tilings.append(Tiling(**row))
-        if "block" in row:
-            tilings.append(Tiling(row["tile"], (), row["sub_group_size"]))
+        for row in [*_listed(classes.get(shape_class(*shape), [])), *_listed(classes["default"])]:
+            needs = row.get("needs", "")
+            if _is_for(row, shape) and (not needs or needs in _instructions(device, route)):
+                tilings += _tilings(row)
+                break
     return [*(x for x in tilings if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _is_for(row: dict[str, Any], shape: tuple[int, int, int, int]) -> bool:
+    """Return whether the conditions for the shape of the product hold."""
+    sides = zip(shape[1:], row["tile"], strict=True)
+    is_whole = not row.get("whole") or all(side % part == 0 for side, part in sides)
+    return is_whole and shape[1] <= row.get("rows", shape[1])
+
+
+def _tilings(row: dict[str, Any]) -> list[Tiling]:
+    """Return the tiling of a row. If it has a block, the tiling without the block follows."""
+    tile, size = tuple(row["tile"]), row.get("sub_group_size", 0)
+    tiling = Tiling(tile, tuple(row.get("block", ())), size, tuple(row.get("panels", ())))
+    return [tiling, Tiling(tile, (), size)] if tiling.block else [tiling]
 
 
 def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:

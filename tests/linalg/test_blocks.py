@@ -145,9 +145,12 @@ def test_tables_have_tiles_that_divide_their_blocks() -> None:
         table = json.loads(path.read_text(encoding="utf-8"))
         assert table["schema"] == 2 and set(table["gemm"]) <= set(COMPONENT_TYPES)
         for name, classes in table["gemm"].items():
-            for row in classes.values():
+            for row in itertools.chain.from_iterable(map(parameters._listed, classes.values())):
                 tile, block, size = row["tile"], row.get("block", []), row.get("sub_group_size", 1)
-                assert set(row) <= {"tile", "block", "sub_group_size", "panels", "needs"} and len(tile) == 3
+                assert (
+                    set(row) <= {"tile", "block", "sub_group_size", "panels", "needs", "rows", "whole"}
+                    and len(tile) == 3
+                )
                 assert all(outer % inner == 0 for inner, outer in zip(tile, block, strict=False))
                 for other in row.get("panels", ()):
                     panels = COMPONENT_TYPES[other]
