@@ -1,5 +1,7 @@
-"""Products of matrices to call: `gemm`, on pyopencl's arrays, by the matrix unit of the queue's device."""
+"""Products of matrices to call, on pyopencl's arrays, by the matrix unit of the queue's device."""
 
 from __future__ import annotations
 
+from .packing import pack as pack
+from .panels import Packed as Packed
 from .products import gemm as gemm

@@ -19,7 +19,7 @@ from coopmat import Program
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 from .operands import Operand
-from .panels import CHUNK, Panels, line_of, pack_of, panels_of, scratch_of
+from .panels import CHUNK, Format, Panels, line_of, pack_of, panels_of, scratch_of
 from .parameters import Tiling, tilings_of
 
 
@@ -51,6 +51,7 @@ class Product:
     operands: A, B and the output.
     shape: (matrices in the batch, m, n, k).
     offsets: name of the bias or of scales -> offset of its first element. The launch reads the arrays of these names.
+    packed: how B is packed; None if it is not.
     launches: device -> its launch; filled by `run`.
     """
 
@@ -60,6 +61,7 @@ class Product:
     activation: str
     shape: tuple[int, int, int, int]
     offsets: Mapping[str, int]
+    packed: Format | None = None
     launches: dict[Any, _Launch] = field(default_factory=dict)
 
     @property
@@ -68,10 +70,12 @@ class Product:
         return self.shape[:3] if self.shape[0] > 1 else self.shape[1:3]
 
     def run(self, queue: Any, arrays: dict[str, Any], factors: Mapping[str, float], events: list[Any]) -> Any:
-        """Enqueue the product of `arrays`, and return the array "c", which has the event of the launch.
+        """Enqueue the product of `arrays`, and return the array "c", or a new one, which has the event of the launch.
 
         factors: alpha and beta. events: what to wait for; this function adds to them.
         """
+        if "c" not in arrays:
+            arrays["c"] = pyopencl.array.empty(queue, self.result_shape, self.types[4].numpy)
         result = arrays["c"]
         for array in arrays.values():
             events += array.events
@@ -79,7 +83,8 @@ class Product:
             return result
         left, right, output = self.operands
         memory = {name: array.base_data for name, array in arrays.items()}
-        operands = [_readable(queue, item, memory, events) for item in (left, right)]
+        arrays_only = (left, right) if self.packed is None else (left,)
+        operands = [*(readable(queue, item, memory, events) for item in arrays_only), right][:2]
         if output.is_by_rows:
             event = self._enqueue(queue, (*operands, output), memory, factors, events)
         else:
@@ -114,7 +119,8 @@ class Product:
             return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
         scratch = scratch_of(queue.context, device)
         with scratch.lock:
-            buffer = arguments[0] = arguments[1] = scratch.require(queue.context, launch.scratch)
+            buffer = scratch.require(queue.context, launch.scratch)
+            arguments[: len(launch.copies)] = [buffer] * len(launch.copies)
             before = events if scratch.event is None else [*events, scratch.event]
             events = [copy.enqueue(queue, memory, buffer, before) for copy in launch.copies]
             scratch.event = kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
@@ -123,7 +129,8 @@ class Product:
     def _launch(self, queue: Any, operands: tuple[Operand, ...]) -> _Launch:
         """Return the launch on the queue's device; its kernel is built."""
         batch, m, n, k = self.shape
-        for tiling in tilings_of(queue.device, self.types, self.shape):
+        tilings = tilings_of(queue.device, self.types, self.shape)
+        for tiling in tilings if self.packed is None else [self.packed.tiling_of(m)]:
             piece = _piece(operands, tiling)
             if bool(piece) != bool(tiling.block):
                 continue
@@ -142,13 +149,16 @@ class Product:
     def _launch_on_panels(self, operands: tuple[Operand, ...], variant: Variant, size: int) -> _Launch:
         """Return the launch that copies A and B into panels, and multiplies these. `size` is that of a subgroup."""
         batch, m, n, _k = self.shape
-        a, b = panels = panels_of(operands, variant.tiling)
+        a, b = panels_of(operands, variant.tiling)
         output, begin = operands[2], a.bytes // b.component.size
+        copied = [a, b]
+        if self.packed is not None:
+            b, begin, copied = self.packed.panels, 0, [a]
         numbers = [m, n, a.depth, a.size, b.size, output.line, 0, begin, output.offset]
         numbers += a.batch, b.batch, output.strides[0]
-        copies = tuple(_Copy(x, x.options(), x.numbers(offset)) for x, offset in zip(panels, (0, begin), strict=True))
+        copies = tuple(_Copy(x, x.options(), x.numbers(offset)) for x, offset in zip(copied, (0, begin), strict=False))
         global_size = a.count * size, b.count, batch
-        return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, a.bytes + b.bytes)
+        return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, sum(x.bytes for x in copied))
 
     def _variant(self, operands: tuple[Operand, ...], tiling: Tiling, piece: int) -> Variant:
         _batch, m, n, k = self.shape
@@ -200,6 +210,12 @@ class _Copy:
         size, panels = kernel.sub_group_size, self.panels
         global_size = panels.count * size, panels.chunks, panels.operand.shape[0]
         return kernel.enqueue(queue, global_size, (size, 1, 1), arguments, events)
+
+
+def copy_into_panels(queue: Any, panels: Panels, source: Any, target: Any, events: list[Any]) -> Any:
+    """Enqueue a copy of an operand from its memory into a buffer for its panels, and return its event."""
+    copy = _Copy(panels, panels.options(), panels.numbers(0))
+    return copy.enqueue(queue, {panels.operand.name: source}, target, events)
 
 
 def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
@@ -287,7 +303,7 @@ def _text(name: str) -> str:
 # --- arrays with other strides -----------------------------------------------------------------------------
 
 
-def _readable(queue: Any, item: Operand, memory: dict[str, Any], events: list[Any]) -> Operand:
+def readable(queue: Any, item: Operand, memory: dict[str, Any], events: list[Any]) -> Operand:
     """Return an operand whose rows or columns are consecutive: itself, or a copy.
 
     A copy replaces the operand's memory in `memory`, and its event joins `events`.

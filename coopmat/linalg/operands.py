@@ -11,7 +11,7 @@ import pyopencl as cl
 from pyopencl.array import Array
 
 from coopmat.matrices.numpy_reference import BY_DTYPE
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 
 class Description(NamedTuple):
@@ -160,5 +160,11 @@ def component_of(name: str, dtype: Any, word: str | None) -> ComponentType:
     return component
 
 
-def is_integer(component: ComponentType) -> bool:
-    return component.kind is Kind.INTEGER
+def event_list(queue: Any, wait_for: Any) -> list[Any]:
+    """Return the events to wait for. Raises TypeError if the queue or an event is another object."""
+    if not isinstance(queue, cl.CommandQueue):
+        raise TypeError(f"queue: expected a pyopencl.CommandQueue, not {type(queue).__name__}")
+    events = list(wait_for or ())
+    if not all(isinstance(event, cl.Event) for event in events):
+        raise TypeError("wait_for: expected a sequence of pyopencl.Event")
+    return events

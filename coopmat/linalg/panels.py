@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyopencl as cl
@@ -11,7 +11,7 @@ from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
-from .operands import Operand
+from .operands import Description, Operand
 from .parameters import Tiling
 
 _LINE_BYTES = 64  # of a cache; pack.cl copies as many of a row of A, or of a column of B, at a time
@@ -122,6 +122,49 @@ def panels_of(operands: tuple[Operand, ...], tiling: Tiling) -> tuple[Panels, ..
     types = [COMPONENT_TYPES[name] for name in tiling.panels]
     flips = [row.is_integer and operand.component != row for row, operand in zip(types, operands[:2], strict=True)]
     return tuple(Panels(operands[i], types[i], tiling.tile[i], i == 1, flips[i], flips[1 - i]) for i in (0, 1))
+
+
+@dataclass(frozen=True)
+class Format:
+    """How an operand B is packed.
+
+    left: the name of the component type of A.
+    """
+
+    panels: Panels
+    tiling: Tiling
+    left: str
+
+    def is_for(self, component: ComponentType) -> bool:
+        """Return whether B can be multiplied by an A of this component type."""
+        return component.name == self.left or (component.is_integer and self.panels.component.is_integer)
+
+    def tiling_of(self, rows: int) -> Tiling:
+        """Return the tiling for A's number of rows. Its tiles have the columns of a panel."""
+        m, n, k = self.tiling.tile
+        return replace(self.tiling, tile=(next((few for few in (1, 4) if rows <= few), m), n, k))
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An operand B as `pack` has copied it. `gemm` takes it in place of an array.
+
+    described: the array that was packed. dtype, transpose: the arguments `dtype_b` and `trans_b` of its products.
+    format: how it is packed; None if the device's products take the array itself.
+    data: the array of the panels, or the array itself. The first product waits for its events.
+    """
+
+    described: Description
+    dtype: str | None
+    transpose: bool
+    format: Format | None
+    data: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of B, after its transposition."""
+        *batch, rows, columns = self.described.shape
+        return (*batch, columns, rows) if self.transpose else (*batch, rows, columns)
 
 
 @dataclass

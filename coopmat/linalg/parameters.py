@@ -9,9 +9,9 @@ A table is a file of tables/, named after the route, in JSON:
                      "wide": [{"tile": [64, 128, 64], "rows": 128}, {"tile": [48, 32, 64], "whole": true}]}}}
 
 `gemm` has the component types of A, and for each the parameters of a class (`shape_class`): what `Tiling` documents.
-They may have conditions: `needs` names an instruction of the device, `rows` is the largest m, and `whole` requires that
-m, n and k are multiples of the tile's. The first parameters of a list whose conditions hold are used; if there are none,
-those of the default class, then those of "f32".
+They may have conditions: `needs` names an instruction of the device, `rows` is the largest m, and `whole` requires
+that m, n and k are multiples of the tile's. The first parameters of a list whose conditions hold are used; if there are
+none, those of the default class, then those of "f32".
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pyopencl.array
 
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
@@ -18,11 +17,12 @@ from .operands import (
     Operand,
     component_of,
     describe_array,
-    is_integer,
+    event_list,
     operand,
     require_memory,
     require_separate_elements,
 )
+from .panels import Format, Packed
 
 _INPUTS = frozenset({"f16", "bf16", "f32", "f64", "e4m3", "e5m2", "s8", "u8"})
 _OUTPUTS = _INPUTS | {"s32"}
@@ -57,12 +57,12 @@ def gemm(
     """Enqueue C = activation(alpha * scale_a * scale_b * (A B) + beta * C + bias), and return the array of C.
 
     Products are added up in float; in double for arrays of double, in int for integers. The last event of the returned
-    array's `events` is that of the launch. a, b and c may have any strides and offsets. What follows the sum is
-    calculated in REAL: double if A or C is double, int if C is int, else float. Bias and scales are arrays of REAL.
+    array's `events` is the launch's. a, b and c may have any strides and offsets. What follows the sum is calculated in
+    REAL: double if A or C is double, int if C is int, else float. Bias and scales are arrays of REAL.
 
     queue: an in-order or out-of-order command queue. The launch waits for `wait_for` and for the arrays' events.
     a, b: arrays of m x k and k x n components, or batches of them in three dimensions. A batch of one matrix serves all
-        matrices of the other batch. With `trans_a` and `trans_b`, they are transposed first.
+        matrices of the other. `trans_a` and `trans_b` transpose them first. b may be what `pack` has returned.
     c: the array for the result, m x n, or a batch; by default a new array. `beta` needs one.
     bias: an array with the shape (n,), added to each row, or (m, 1), added to each column.
     activation: "relu", "gelu" (by erf) or "silu", or OpenCL C that defines a function `REAL activation(REAL x)`.
@@ -73,18 +73,35 @@ def gemm(
 
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
-    events = _events(queue, wait_for)
+    events = event_list(queue, wait_for)
+    packed, b, trans_b, dtype_b = _unpacked(b, trans_b, dtype_b)
     factors = {"alpha": _number("alpha", alpha), "beta": _number("beta", beta)}
     arrays = _arrays({"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b, "bias": bias}, factors)
-    described = tuple((name, describe_array(name, value)) for name, value in arrays.items())
+    described = _described(arrays, packed)
     flags = (factors["alpha"] != 1, factors["beta"] != 0, scale_a is not None or scale_b is not None)
     how = (bool(trans_a), bool(trans_b), *_words(dtype_a=dtype_a, dtype_b=dtype_b, activation=activation))
-    product = _product(described, flags, _output_type(out_dtype), *how)
+    product = _product(described, flags, _output_type(out_dtype), *how, packed and packed.format)
     _check_factors(factors, product.types[3])
     require_memory(arrays, queue)
-    if c is None:
-        arrays["c"] = pyopencl.array.empty(queue, product.result_shape, product.types[4].numpy)
     return product.run(queue, arrays, factors, events)
+
+
+def _unpacked(b: Any, trans_b: bool, dtype_b: str | None) -> tuple[Packed | None, Any, bool, str | None]:
+    """Return b if it is packed, else None; and its array, transposition and type.
+
+    Raises ValueError if the call describes what is packed.
+    """
+    if not isinstance(b, Packed):
+        return None, b, trans_b, dtype_b
+    if trans_b or dtype_b is not None:
+        raise ValueError("trans_b, dtype_b: b is packed; they are arguments of `pack`")
+    return b, b.data, b.transpose, b.dtype
+
+
+def _described(arrays: dict[str, Any], packed: Packed | None) -> tuple[tuple[str, Description], ...]:
+    """Return the names and descriptions of the arrays; that of b before it was packed."""
+    described = {name: describe_array(name, value) for name, value in arrays.items()}
+    return tuple((described | ({"b": packed.described} if packed else {})).items())
 
 
 def _arrays(given: dict[str, Any], factors: dict[str, float]) -> dict[str, Any]:
@@ -116,15 +133,21 @@ def _product(
     dtype_a: str | None,
     dtype_b: str | None,
     activation: str | None,
+    packed: Format | None,
 ) -> Product:
     """Return the product of arrays of these descriptions, in any memory. Raises TypeError and ValueError.
 
     has_factors: whether alpha is not 1, whether beta is not 0, whether there is a scale.
+    packed: the panels of B; None if B is an array.
     """
     arrays = dict(described)
     left = operand("a", arrays["a"], dtype_a, transpose=trans_a)
     right = operand("b", arrays["b"], dtype_b, transpose=trans_b)
-    total, (shape, inner) = _sum_type(left, right), _shape(left, right)
+    total, (shape, inner) = sum_type(left, right), _shape(left, right)
+    if packed is not None and not packed.is_for(left.component):
+        raise ValueError(
+            f"b: it was packed for a of type {packed.left}, not {left.component.name}; see dtype_a of `pack`"
+        )
     name = _output_name(total, arrays.get("c"), out_dtype, is_scaled=has_factors[2])
     real = _real_type(total, name)
     offsets = _offsets(real, shape, arrays)
@@ -133,10 +156,10 @@ def _product(
     output = _output(arrays.get("c"), name, shape)
     types = (left.component, right.component, total, real, output.component)
     flags = _flags(has_factors, name, arrays)
-    return Product((left, right, output), types, flags, _activation(activation, real), (*shape, inner), offsets)
+    return Product((left, right, output), types, flags, _activation(activation, real), (*shape, inner), offsets, packed)
 
 
-def _sum_type(left: Operand, right: Operand) -> ComponentType:
+def sum_type(left: Operand, right: Operand) -> ComponentType:
     """Return the type in which products are added up. Raises TypeError for operands that cannot be multiplied."""
     for item in (left, right):
         if item.component.name not in _INPUTS:
@@ -144,7 +167,7 @@ def _sum_type(left: Operand, right: Operand) -> ComponentType:
     types = left.component, right.component
     if types[0].kind is not types[1].kind or (types[0] != types[1] and "f64" in (types[0].name, types[1].name)):
         raise TypeError(f"a, b: {types[0]} and {types[1]} cannot be multiplied; convert one of the arrays")
-    return COMPONENT_TYPES["s32" if is_integer(types[0]) else "f64" if types[0].name == "f64" else "f32"]
+    return COMPONENT_TYPES["s32" if types[0].is_integer else "f64" if types[0].name == "f64" else "f32"]
 
 
 def _real_type(total: ComponentType, name: str) -> ComponentType:
@@ -190,12 +213,12 @@ def _output_name(
             raise TypeError(f"out_dtype: {out_dtype} is not the type of c, {c.dtype}")
         name = component_of("c", c.dtype, None).name
     elif out_dtype is None:
-        name = "f32" if is_scaled and is_integer(total) else total.name
+        name = "f32" if is_scaled and total.is_integer else total.name
     else:
         name = component_of("out_dtype", out_dtype, None).name
-    if name not in _OUTPUTS or (name == "s32" and not is_integer(total)):
+    if name not in _OUTPUTS or (name == "s32" and not total.is_integer):
         what = "c" if c is not None and out_dtype is None else "out_dtype"
-        supported = _OUTPUTS if is_integer(total) else _OUTPUTS - {"s32"}
+        supported = _OUTPUTS if total.is_integer else _OUTPUTS - {"s32"}
         raise TypeError(f"{what}: the type {name} is not supported (supported: {_names(supported)})")
     return name
 
@@ -219,16 +242,6 @@ def _offsets(real: ComponentType, shape: tuple[int, int, int], arrays: dict[str,
     return offsets
 
 
-def _events(queue: Any, wait_for: Any) -> list[Any]:
-    """Return the events to wait for. Raises TypeError if the queue or an event is another object."""
-    if not isinstance(queue, pyopencl.CommandQueue):
-        raise TypeError(f"queue: expected a pyopencl.CommandQueue, not {type(queue).__name__}")
-    events = list(wait_for or ())
-    if not all(isinstance(event, pyopencl.Event) for event in events):
-        raise TypeError("wait_for: expected a sequence of pyopencl.Event")
-    return events
-
-
 def _number(name: str, value: Any) -> float:
     """Return a factor as a number of Python. Raises TypeError for other objects."""
     if not isinstance(value, _NUMBERS):
@@ -238,7 +251,7 @@ def _number(name: str, value: Any) -> float:
 
 def _check_factors(factors: dict[str, float], real: ComponentType) -> None:
     """Make alpha and beta integers if the result is. Raises ValueError if they do not fit."""
-    if not is_integer(real):
+    if not real.is_integer:
         return
     for name, value in factors.items():
         if value != value // 1:
@@ -278,7 +291,7 @@ def _activation(activation: str | None, real: ComponentType) -> str:
     """Return the OpenCL C of an activation. Raises TypeError and ValueError."""
     if activation is None:
         return ""
-    if is_integer(real):
+    if real.is_integer:
         raise ValueError("activation: the result is integers; ask for out_dtype=numpy.float32")
     if activation in _ACTIVATIONS:
         return f"REAL activation(REAL x) {{ {_ACTIVATIONS[activation]} }}"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.linalg import gemm, kernels, parameters, products
+from coopmat.linalg import gemm, kernels, pack, parameters, products
 from coopmat.linalg.parameters import Tiling
 
 RANDOM = np.random.default_rng(11)
@@ -129,3 +129,60 @@ def test_devices_without_an_instruction_take_the_row_of_float(monkeypatch: pytes
     bytes_ = tuple(parameters.COMPONENT_TYPES[name] for name in ("s8", "u8"))
     monkeypatch.setattr(parameters, "_instructions", lambda *_: ())
     assert not any(row.panels for row in parameters.tilings_of(None, bytes_, (1, 999, 999, 999)))
+
+
+# --- operands that are packed once ---
+
+
+def test_packed_operands(queue: Any, device: DeviceInfo) -> None:
+    """By the device's own tilings: types, layouts, batches, few and many rows, and one B for several products."""
+    import pyopencl.array as arrays
+
+    for types, second, batch in itertools.product(
+        ("f32 f32", "f16 f16", "s8 s8", "u8 s8", "s8 u8"), (False, True), (1, 3)
+    ):
+        names = types.split()
+        shape = (batch, 70, 90) if batch > 1 else (70, 90)
+        b, y = numbers(names[1], shape)
+        packed = pack(queue, arrays.to_device(queue, b), trans_b=second)
+        right = y.swapaxes(-1, -2) if second else y
+        assert packed.shape == right.shape
+        for rows in (1, 3, 5, 40):
+            a, x = numbers(names[0], (rows, right.shape[-2]))
+            result = gemm(queue, arrays.to_device(queue, a), packed)
+            assert np.array_equal(result.get(), x @ right), (types, second, batch, rows)
+
+
+def test_views_are_packed(queue: Any, device: DeviceInfo) -> None:
+    import pyopencl.array as arrays
+
+    a, b = RANDOM.integers(-4, 5, (2, 60, 120)).astype(np.float32)
+    left, right = arrays.to_device(queue, a), arrays.to_device(queue, b)
+    packed = pack(queue, right[:, ::2])  # neither rows nor columns are consecutive
+    for place in (np.s_[:, :60], np.s_[5:9, 60:]):
+        assert np.array_equal(gemm(queue, left[place], packed, alpha=2).get(), 2 * a[place] @ b[:, ::2])
+
+
+def test_wrong_uses_of_packed_operands(queue: Any, device: DeviceInfo) -> None:
+    import pyopencl.array as arrays
+
+    floats, doubles, bytes_ = (arrays.zeros(queue, (40, 40), dtype) for dtype in (np.float32, np.float64, np.int8))
+    packed = pack(queue, floats)
+    with pytest.raises(ValueError, match="trans_b, dtype_b: b is packed"):
+        gemm(queue, floats, packed, trans_b=True)
+    with pytest.raises(ValueError, match="a has 30 columns, b has 40 rows"):
+        gemm(queue, floats[:, :30], packed)
+    with pytest.raises(TypeError, match="f32 and s8 cannot be multiplied"):
+        pack(queue, bytes_, dtype_a="f32")
+    with pytest.raises(TypeError, match="dtype_a: the type f33 is not supported"):
+        pack(queue, floats, dtype_a="f33")
+    with pytest.raises(TypeError, match=r"b: expected a pyopencl\.array\.Array"):
+        pack(queue, np.zeros((4, 4)))
+    if packed.format is not None:
+        with pytest.raises(ValueError, match="b: it was packed for a of type f32, not f16"):
+            gemm(queue, arrays.zeros(queue, (40, 40), np.float16), packed)
+    other = opencl().Context([device.handle])
+    with pytest.raises(ValueError, match="b: its memory belongs to another context"):
+        gemm(opencl().CommandQueue(other), arrays.zeros(opencl().CommandQueue(other), (40, 40), np.float32), packed)
+    with pytest.raises(TypeError, match="cannot be multiplied"):
+        gemm(queue, doubles, packed)
