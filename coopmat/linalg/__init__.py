@@ -4,4 +4,5 @@ from __future__ import annotations
 
 from .packing import pack as pack
 from .panels import Packed as Packed
+from .plans import Plan as Plan, plan as plan
 from .products import gemm as gemm

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from math import gcd, prod
@@ -287,6 +287,35 @@ def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> _Kernel
     return _Kernel(
         program, _plain(kernel, [None, None] + [np.uint64] * 6 + [np.uint32] * 3), kernel.sub_group_size(device)
     )
+
+
+def build_peak(queue: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> tuple[Callable[[int], Any], int]:
+    """Return a function that enqueues peak.cl for a number of products of tiles, and the operations of one for each.
+
+    types: the component types of A, B and the sums.
+    """
+    operands = [COMPONENT_TYPES[name] for name in tiling.panels] or list(types[:2])
+    m, n, k = tiling.tile
+    values = dict(zip(("A_TYPE", "B_TYPE", "SUM_TYPE"), (item.opencl_c for item in (*operands, types[2])), strict=True))
+    sizes = {"TILE_M": m, "TILE_N": n, "TILE_K": k, "PACK": pack_of(operands[1]) if tiling.panels else 1}
+    options = [f"-D{name}={value}" for name, value in (values | sizes).items()]
+    device = queue.device
+    program = Program(queue.context, f'#line 1 "peak.cl"\n{_text("peak.cl")}').build(options, [device])
+    kernel = program.peak
+    size, groups = kernel.sub_group_size(device), 16 * device.max_compute_units
+    # GPUs need several subgroups in a work-group to fill a compute unit.
+    in_group = 1 if size == 1 else 4
+    a, b = (
+        pyopencl.array.zeros(queue, 2 * count, item.numpy) for count, item in zip((m * k, k * n), operands, strict=True)
+    )
+    sums = pyopencl.array.empty(queue, groups * in_group * m * n, types[2].numpy)
+
+    def launch(times: int) -> Any:
+        return kernel(
+            queue, (groups * in_group * size,), (in_group * size,), a.data, b.data, sums.data, np.uint32(times)
+        )
+
+    return launch, groups * in_group * 2 * m * n * k
 
 
 def _plain(kernel: Any, types: list[Any]) -> Any:

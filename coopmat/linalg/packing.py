@@ -44,8 +44,8 @@ def pack(
             f"dtype_a: the type {dtype_a} is not supported (supported: {', '.join(sorted(COMPONENT_TYPES))})"
         )
     component = right.component if dtype_a is None else COMPONENT_TYPES[dtype_a]
+    sum_type(component, right.component)
     left = replace(right, name="a", component=component)
-    sum_type(left, right)
     require_memory({"b": b}, queue)
     # The tiles of large products: those of others have other rows, but may have the same panels of B.
     tilings = tilings_of(queue.device, (component, right.component), (1, 4096, 4096, 4096))

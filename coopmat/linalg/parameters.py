@@ -57,6 +57,12 @@ class Tiling:
     sub_group_size: int = 0
     panels: tuple[str, ...] = ()
 
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> Tiling:
+        """Return the tiling of a row of a table."""
+        tile, size = tuple(row["tile"]), row.get("sub_group_size", 0)
+        return cls(tile, tuple(row.get("block", ())), size, tuple(row.get("panels", ())))
+
     @property
     def group(self) -> tuple[int, int, int]:
         """The m and n that a work-group computes, and the number of columns of A that it takes at a time."""
@@ -80,7 +86,9 @@ def tilings_of(device: Any, types: tuple[ComponentType, ...], shape: tuple[int, 
 
     The kernel's subgroups decide between them, whose size is known when it is built. The last tiling fits any size.
     """
-    route = _route(device)
+    if _forced:
+        return [tiling for tiling in _forced if _fits(tiling, device, types, shape)]
+    route = route_of(device)
     rows = table(route)["gemm"]
     # No instruction multiplies components of different types, except integers and 8-bit floating point.
     is_usual = types[0] == types[1] or types[0].bits == types[1].bits == 8
@@ -89,7 +97,7 @@ def tilings_of(device: Any, types: tuple[ComponentType, ...], shape: tuple[int, 
         classes = rows.get(name) or rows["f32"]
         for row in [*_listed(classes.get(shape_class(*shape), [])), *_listed(classes["default"])]:
             needs = row.get("needs", "")
-            if _is_for(row, shape) and (not needs or needs in _instructions(device, route)):
+            if _is_for(row, shape) and (not needs or needs in instructions_of(device, route)):
                 tilings += _tilings(row)
                 break
     return [*(x for x in tilings if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
@@ -108,9 +116,16 @@ def _is_for(row: dict[str, Any], shape: tuple[int, int, int, int]) -> bool:
 
 def _tilings(row: dict[str, Any]) -> list[Tiling]:
     """Return the tiling of a row. If it has a block, the tiling without the block follows."""
-    tile, size = tuple(row["tile"]), row.get("sub_group_size", 0)
-    tiling = Tiling(tile, tuple(row.get("block", ())), size, tuple(row.get("panels", ())))
-    return [tiling, Tiling(tile, (), size)] if tiling.block else [tiling]
+    tiling = Tiling.from_dict(row)
+    return [tiling, Tiling(tiling.tile, (), tiling.sub_group_size)] if tiling.block else [tiling]
+
+
+_forced: list[Tiling] = []
+
+
+def force(tiling: Tiling) -> None:
+    """Make this the only tiling of all products of this process, which measures it."""
+    _forced[:] = [tiling]
 
 
 def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
@@ -125,7 +140,7 @@ def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: 
 
 
 @cache
-def _route(device: Any) -> str:
+def route_of(device: Any) -> str:
     """Return the route to the device's matrix instructions; if it has none, the device's default route."""
     described = describe(device)
     unit = unit_for(described)
@@ -133,7 +148,8 @@ def _route(device: Any) -> str:
 
 
 @cache
-def _instructions(device: Any, route: str) -> tuple[str, ...]:
+def instructions_of(device: Any, route: str) -> tuple[str, ...]:
+    """Return the names of the matrix instructions of a route that the device computes correctly."""
     return instructions(describe(device), route)
 
 

@@ -24,8 +24,8 @@ from .operands import (
 )
 from .panels import Format, Packed
 
-_INPUTS = frozenset({"f16", "bf16", "f32", "f64", "e4m3", "e5m2", "s8", "u8"})
-_OUTPUTS = _INPUTS | {"s32"}
+INPUTS = frozenset({"f16", "bf16", "f32", "f64", "e4m3", "e5m2", "s8", "u8"})
+OUTPUTS = INPUTS | {"s32"}
 _NUMBERS = (int, float, np.integer, np.floating)
 # Name of an activation -> its function of a REAL x in OpenCL C.
 _ACTIVATIONS = {
@@ -143,7 +143,7 @@ def _product(
     arrays = dict(described)
     left = operand("a", arrays["a"], dtype_a, transpose=trans_a)
     right = operand("b", arrays["b"], dtype_b, transpose=trans_b)
-    total, (shape, inner) = sum_type(left, right), _shape(left, right)
+    total, (shape, inner) = sum_type(left.component, right.component), _shape(left, right)
     if packed is not None and not packed.is_for(left.component):
         raise ValueError(
             f"b: it was packed for a of type {packed.left}, not {left.component.name}; see dtype_a of `pack`"
@@ -159,12 +159,11 @@ def _product(
     return Product((left, right, output), types, flags, _activation(activation, real), (*shape, inner), offsets, packed)
 
 
-def sum_type(left: Operand, right: Operand) -> ComponentType:
-    """Return the type in which products are added up. Raises TypeError for operands that cannot be multiplied."""
-    for item in (left, right):
-        if item.component.name not in _INPUTS:
-            raise TypeError(f"{item.name}: the type {item.component} is not supported (supported: {_names(_INPUTS)})")
-    types = left.component, right.component
+def sum_type(*types: ComponentType) -> ComponentType:
+    """Return the type in which products of two types are added up. Raises TypeError if they cannot be multiplied."""
+    for name, component in zip("ab", types, strict=True):
+        if component.name not in INPUTS:
+            raise TypeError(f"{name}: the type {component} is not supported (supported: {_names(INPUTS)})")
     if types[0].kind is not types[1].kind or (types[0] != types[1] and "f64" in (types[0].name, types[1].name)):
         raise TypeError(f"a, b: {types[0]} and {types[1]} cannot be multiplied; convert one of the arrays")
     return COMPONENT_TYPES["s32" if types[0].is_integer else "f64" if types[0].name == "f64" else "f32"]
@@ -193,13 +192,13 @@ def _output_type(out_dtype: Any) -> str | np.dtype[Any] | None:
     """Return `out_dtype` as a name of a component type, or as a dtype. Raises TypeError if it is neither."""
     if out_dtype is None:
         return None
-    if isinstance(out_dtype, str) and out_dtype in _OUTPUTS:
+    if isinstance(out_dtype, str) and out_dtype in OUTPUTS:
         return str(out_dtype)
     try:
         dtype: np.dtype[Any] = np.dtype(out_dtype)
         return dtype
     except TypeError as error:
-        raise TypeError(f"out_dtype: {out_dtype} is not supported (supported: {_names(_OUTPUTS)})") from error
+        raise TypeError(f"out_dtype: {out_dtype} is not supported (supported: {_names(OUTPUTS)})") from error
 
 
 def _output_name(
@@ -216,9 +215,9 @@ def _output_name(
         name = "f32" if is_scaled and total.is_integer else total.name
     else:
         name = component_of("out_dtype", out_dtype, None).name
-    if name not in _OUTPUTS or (name == "s32" and not total.is_integer):
+    if name not in OUTPUTS or (name == "s32" and not total.is_integer):
         what = "c" if c is not None and out_dtype is None else "out_dtype"
-        supported = _OUTPUTS if total.is_integer else _OUTPUTS - {"s32"}
+        supported = OUTPUTS if total.is_integer else OUTPUTS - {"s32"}
         raise TypeError(f"{what}: the type {name} is not supported (supported: {_names(supported)})")
     return name
 

@@ -129,14 +129,14 @@ def test_tilings_end_with_one_for_every_subgroup(monkeypatch: pytest.MonkeyPatch
         assert tilings[-1].tile == tilings[-2].tile and not tilings[-1].block
         return [(bool(tiling.block), tiling.sub_group_size) for tiling in tilings]
 
-    monkeypatch.setattr(parameters, "_route", lambda _: "mma")
+    monkeypatch.setattr(parameters, "route_of", lambda _: "mma")
     assert sizes("f16 f16") == [(True, 32), (False, 32), (True, 1), (False, 1), (False, 0)]
     assert sizes("s8 u8") == sizes("e4m3 e5m2") == sizes("f16 f16")
     assert sizes("f16 bf16") == [(True, 1), (False, 1), (False, 0)]
     # Components of two sizes, nothing to copy, and more local memory than the device has (for double, 51 KB).
     assert sizes("bf16 e4m3") == sizes("f16 bf16", 0) == [(False, 1), (False, 0)]
     assert sizes("f64 f64") == [(True, 32), (False, 32), (False, 1), (False, 0)]
-    monkeypatch.setattr(parameters, "_route", lambda _: "one")
+    monkeypatch.setattr(parameters, "route_of", lambda _: "one")
     assert set(sizes("f16 f16")) == {(False, 0)}
 
 

@@ -120,14 +120,14 @@ def test_products_share_their_memory_in_turn(queue: Any, route: str) -> None:
 
 
 def test_devices_without_an_instruction_take_the_row_of_float(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parameters, "_route", lambda _: "x86")
+    monkeypatch.setattr(parameters, "route_of", lambda _: "x86")
     types = tuple(parameters.COMPONENT_TYPES[name] for name in ("bf16", "bf16"))
     for instructions, name in ((("vdpbf16ps",), "bf16"), (("vpdpbusd",), "f32")):
-        monkeypatch.setattr(parameters, "_instructions", lambda *_, given=instructions: given)
+        monkeypatch.setattr(parameters, "instructions_of", lambda *_, given=instructions: given)
         assert parameters.tilings_of(None, types, (1, 999, 999, 999))[0].panels == (name, name)
         assert not any(row.panels for row in parameters.tilings_of(None, types, (1, 999, 999, 0)))
     bytes_ = tuple(parameters.COMPONENT_TYPES[name] for name in ("s8", "u8"))
-    monkeypatch.setattr(parameters, "_instructions", lambda *_: ())
+    monkeypatch.setattr(parameters, "instructions_of", lambda *_: ())
     assert not any(row.panels for row in parameters.tilings_of(None, bytes_, (1, 999, 999, 999)))
 
 

@@ -1,0 +1,182 @@
+"""`plan`: how a device computes a product, how long it takes, and what limits it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from coopmat.devices import DeviceInfo, describe, select
+from coopmat.matrices.routes import LOWERED_ROUTES
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, default_operands
+
+from .parameters import Tiling, instructions_of, route_of, shape_class, table, tilings_of
+from .products import INPUTS, OUTPUTS, sum_type
+from .rates import NotMeasured, peak_of, rates_of, seconds_of
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a device computes a product. Times are in seconds.
+
+    shape: (matrices in the batch, m, n, k). types: the component types of A, B and C.
+    shape_class: the class of the shape in the tables of tiles.
+    route: the route to the device's instructions. instruction: the matrix instruction's name; empty if none is used.
+    tile, block, panels: as in `Tiling`. note: what is uncertain about the choice; empty if nothing is.
+    seconds: the predicted time of a call, which is that of a measurement, scaled if the product is large.
+    peak: the measured operations per second of tiles that stay in a cache. fraction: what the product reaches of it.
+    lower_bounds: what the launches, the memory and the instructions would take alone. limit: the largest of them.
+    next_best: the parameters and the seconds of the other candidate; None if there is none.
+    """
+
+    device: str
+    operation: str
+    shape: tuple[int, int, int, int]
+    types: tuple[str, str, str]
+    shape_class: str
+    route: str
+    instruction: str
+    tile: tuple[int, int, int]
+    block: tuple[int, ...]
+    panels: tuple[str, ...]
+    note: str
+    seconds: float
+    peak: float
+    fraction: float
+    lower_bounds: dict[str, float] = field(default_factory=dict)
+    limit: str = ""
+    next_best: dict[str, Any] | None = None
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the plan as values that JSON can represent."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        batch, m, n, k = self.shape
+        copies = f", A and B copied into panels of {' and '.join(self.panels)}" if self.panels else ""
+        block = f", blocks of {' x '.join(map(str, self.block))} in local memory" if self.block else ""
+        bounds = ", ".join(f"{name} {1e6 * seconds:.1f} us" for name, seconds in self.lower_bounds.items())
+        lines = [
+            f"{self.operation} {m} x {n} x {k}{f', {batch} matrices' if batch > 1 else ''}, {', '.join(self.types)}",
+            f"device       {self.device}",
+            f"route        {self.route}, instruction {self.instruction or 'none: multiply-adds of each work-item'}",
+            f"tile         {' x '.join(map(str, self.tile))} (class {self.shape_class}){block}{copies}",
+            f"time         {1e6 * self.seconds:.1f} us, {self.fraction:.0%} of the peak of {self.peak / 1e9:.0f} G/s",
+            f"limit        {self.limit} (alone: {bounds})",
+        ]
+        if self.next_best is not None:
+            tile, seconds = self.next_best["tile"], self.next_best["seconds"]
+            lines.append(f"next best    tile {' x '.join(map(str, tile))}: {1e6 * seconds:.1f} us")
+        return "\n".join(lines + ([f"note         {self.note}"] if self.note else []))
+
+
+def plan(
+    device: Any,
+    operation: str = "gemm",
+    *,
+    m: int,
+    n: int,
+    k: int,
+    batch: int = 1,
+    types: tuple[str, ...] = ("f32", "f32", "f32"),
+) -> Plan:
+    """Return how a device computes a product of row-major matrices. The first plan measures the device for seconds.
+
+    device: a pyopencl device, or a text as `coopmat.context` takes it.
+    operation: "gemm".
+    m, n, k, batch: the sizes of C, the number of A's columns, and the number of matrices.
+    types: the component types of A, B and, if it is not the type of the sums, C.
+
+    Raises TypeError and ValueError for wrong arguments, and RuntimeError if the device cannot be measured.
+    """
+    if operation != "gemm":
+        raise ValueError(f"operation: {operation} is not supported (supported: gemm)")
+    shape, components = _shape(batch=batch, m=m, n=n, k=k), _components(types)
+    info = select(device) if device is None or isinstance(device, str) else describe(device)
+    seconds, best = min(candidates := _candidates(info, components, shape), key=lambda pair: pair[0])
+    other = next(((seconds, tiling) for seconds, tiling in candidates if tiling != best), None)
+    peak, bounds = peak_of(info, components, best), _lower_bounds(info, components, shape, best)
+    return Plan(
+        info.label,
+        operation,
+        shape,
+        (components[0].name, components[1].name, components[3].name),
+        shape_class(*shape),
+        route_of(info.handle),
+        _instruction(info, components, best),
+        best.tile,
+        best.block,
+        best.panels,
+        _note(info, best),
+        seconds,
+        peak,
+        bounds["instructions"] / seconds,
+        bounds,
+        max(bounds, key=lambda name: bounds[name]),
+        {**asdict(other[1]), "seconds": other[0]} if other is not None else None,
+    )
+
+
+def _shape(**sizes: int) -> tuple[int, int, int, int]:
+    """Return the shape of a product. Raises ValueError if a size is not positive."""
+    for name, size in sizes.items():
+        if not isinstance(size, int) or size < 1:
+            raise ValueError(f"{name}: expected a positive integer, not {size}")
+    return sizes["batch"], sizes["m"], sizes["n"], sizes["k"]
+
+
+def _lower_bounds(
+    info: DeviceInfo, components: tuple[ComponentType, ...], shape: tuple[int, int, int, int], tiling: Tiling
+) -> dict[str, float]:
+    """Return what the launches, the memory and the instructions of a product would take alone, in seconds."""
+    rates, (batch, m, n, k) = rates_of(info), shape
+    sizes = [item.size for item in (*components[:2], components[3])]
+    moved = batch * sum(size * count for size, count in zip(sizes, (m * k, k * n, m * n), strict=True))
+    return {
+        "launch": rates.launch * (3 if tiling.panels else 1),
+        "memory": moved / rates.bandwidth,
+        "instructions": 2.0 * batch * m * n * k / peak_of(info, components, tiling),
+    }
+
+
+def _components(types: tuple[str, ...]) -> tuple[ComponentType, ...]:
+    """Return the component types of A, B, the sums and C. Raises TypeError and ValueError."""
+    if len(types) not in (2, 3):
+        raise ValueError(f"types: expected those of A, B and C, not {len(types)}")
+    for name, supported in zip(types, (INPUTS, INPUTS, OUTPUTS), strict=False):
+        if name not in supported:
+            raise TypeError(f"types: {name} is not supported (supported: {', '.join(sorted(supported))})")
+    components = tuple(COMPONENT_TYPES[name] for name in types)
+    total = sum_type(*components[:2])
+    return (*components[:2], total, components[2] if len(types) == 3 else total)
+
+
+def _candidates(
+    info: DeviceInfo, components: tuple[ComponentType, ...], shape: tuple[int, int, int, int]
+) -> list[tuple[float, Tiling]]:
+    """Return the seconds of the tilings of a product. Raises NotMeasured if none can be measured."""
+    measured, failures = [], []
+    for tiling in dict.fromkeys(tilings_of(info.handle, components, shape)):
+        try:
+            measured.append((seconds_of(info, components, shape, tiling), tiling))
+        except NotMeasured as error:
+            failures.append(f"{tiling.tile}: {error}")
+    if not measured:
+        raise NotMeasured("; ".join(failures))
+    return measured
+
+
+def _instruction(info: DeviceInfo, components: tuple[ComponentType, ...], tiling: Tiling) -> str:
+    """Return the name of the instruction that multiplies tiles, or an empty text."""
+    route, names = LOWERED_ROUTES.get(route_of(info.handle)), instructions_of(info.handle, route_of(info.handle))
+    a, b = [COMPONENT_TYPES[name] for name in tiling.panels] or list(components[:2])
+    m, n, k = tiling.tile
+    matrices = MatrixType(a, m, k, Use.A), MatrixType(b, k, n, Use.B), MatrixType(components[2], m, n, Use.ACCUMULATOR)
+    operands = default_operands(a, b, components[2])
+    products = route.every_product if route is not None else ()
+    return next((row.name for row in products if row.name in names and row.takes(*matrices, operands)), "")
+
+
+def _note(info: DeviceInfo, tiling: Tiling) -> str:
+    route = route_of(info.handle)
+    measured = table(route)["measured"]
+    return f"the tiles were measured on {measured}" if measured else f"the tiles of route {route} were not measured"

@@ -1,0 +1,165 @@
+"""Measurements of a device, in a separate process (`coopmat.devices.probe`), which keeps the answers in the cache."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from coopmat.devices import DeviceInfo, probe
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
+
+from .parameters import Tiling, force
+
+# Seconds before a measurement: the system needs about half a second to spread a process's threads over the processors.
+_WARM_UP = 0.5
+_LEAST = 9  # runs that are timed
+_MEMORY_BYTES = 1 << 28
+_MOST_OPERATIONS = 2e10  # of a product that is measured; a larger one is predicted from one with fewer rows
+
+
+class NotMeasured(RuntimeError):
+    """An exception that reports that a measurement failed, or ended its process."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a device reaches. bandwidth: bytes read and written per second; launch: seconds of an empty launch."""
+
+    bandwidth: float
+    launch: float
+
+
+def rates_of(device: DeviceInfo) -> Rates:
+    """Return what the device's memory and launches reach. Raises NotMeasured."""
+    return Rates(*_ask(device, "memory", {}))
+
+
+def peak_of(device: DeviceInfo, types: tuple[ComponentType, ...], tiling: Tiling) -> float:
+    """Return the operations per second of products of tiles that stay in a cache. Raises NotMeasured.
+
+    types: the component types of A, B and the sums. A multiply-add is two operations.
+    """
+    return float(_ask(device, "peak", {"types": [item.name for item in types[:3]], "tiling": asdict(tiling)}))
+
+
+def seconds_of(
+    device: DeviceInfo, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], tiling: Tiling
+) -> float:
+    """Return the seconds of `gemm` by a tiling, from the call to its end. Raises NotMeasured, also for wrong results.
+
+    types: the component types of A, B and C. shape: (matrices in the batch, m, n, k).
+    """
+    batch, m, n, k = shape
+    part = max(1, min(m, int(_MOST_OPERATIONS / max(1, 2 * batch * n * k)))) if m else 0
+    names = [types[0].name, types[1].name, types[-1].name]
+    question = {"types": names, "shape": [batch, part, n, k], "tiling": asdict(tiling)}
+    return float(_ask(device, "product", question)) * (m / part if part else 1)
+
+
+def _ask(device: DeviceInfo, function: str, question: dict[str, Any]) -> Any:
+    text = json.dumps(question, sort_keys=True)
+    answer = probe.ask(device, f"{__name__}:{function}", text, time_limit=180)
+    if answer.failure:
+        raise NotMeasured(answer.failure)
+    return answer.value
+
+
+# --- in the separate process -----------------------------------------------------------------------------------
+
+
+def memory(device: DeviceInfo, _question: str) -> list[float]:
+    """Measure a copy of memory, and an empty launch."""
+    import pyopencl as cl
+
+    context, queue = _open(device)
+    size = min(_MEMORY_BYTES, device.handle.max_mem_alloc_size // 4)
+    source, target = (cl.Buffer(context, cl.mem_flags.READ_WRITE, size) for _ in range(2))
+    cl.enqueue_fill_buffer(queue, source, b"\0", 0, size).wait()
+    copied = _seconds(queue, lambda: cl.enqueue_copy(queue, target, source), best=True)
+    empty = cl.Program(context, "kernel void empty() {}").build()
+    kernel = empty.empty
+    return [2 * size / copied, _seconds(queue, lambda: kernel(queue, (1,), (1,)))]
+
+
+def peak(device: DeviceInfo, question: str) -> float:
+    """Measure the operations per second of peak.cl."""
+    from .kernels import build_peak
+
+    spec = json.loads(question)
+    types, tiling = [COMPONENT_TYPES[name] for name in spec["types"]], Tiling.from_dict(spec["tiling"])
+    _context, queue = _open(device)
+    launch, operations = build_peak(queue, tuple(types), tiling)
+    times, seconds = 1000, 0.0
+    while seconds < 0.02 and times < 1 << 30:
+        times *= 4
+        start = time.perf_counter()
+        launch(times)
+        queue.finish()
+        seconds = time.perf_counter() - start
+    return operations * times / _seconds(queue, partial(launch, times), best=True)
+
+
+def product(device: DeviceInfo, question: str) -> float:
+    """Measure a product by one tiling, and compare some of its rows with numpy's. Raises ArithmeticError."""
+    import pyopencl.array as arrays
+
+    from . import products
+
+    spec = json.loads(question)
+    a_type, b_type, c_type = (COMPONENT_TYPES[name] for name in spec["types"])
+    batch, m, n, k = spec["shape"]
+    tiling = Tiling.from_dict(spec["tiling"])
+    random = np.random.default_rng(0)
+    a, x = _numbers(random, a_type, (batch, m, k))
+    b, y = _numbers(random, b_type, (batch, k, n))
+    _context, queue = _open(device)
+    left, right = (arrays.to_device(queue, item) for item in (a, b))
+    words: dict[str, Any] = {f"dtype_{name}": t.name for name, t in (("a", a_type), ("b", b_type)) if t.is_bits}
+    out = arrays.empty(queue, (batch, m, n), c_type.numpy)
+
+    def run() -> None:
+        products.gemm(queue, left, right, out, out_dtype=c_type.name, **words)
+        out.events.clear()
+
+    force(tiling)
+    run()
+    for row in {0, m // 2, m - 1} if c_type.bits >= 32 else ():
+        if not np.array_equal(out.get()[:, row], (x[:, row : row + 1] @ y)[:, 0]):
+            raise ArithmeticError(f"row {row} differs from numpy's")
+    return _seconds(queue, run)
+
+
+def _numbers(random: np.random.Generator, component: ComponentType, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """Return small whole numbers, whose products are exact, as an array for the device and for numpy."""
+    from coopmat.matrices.numpy_reference import narrow
+
+    whole = random.integers(0 if component.name.startswith("u") else -2, 3, shape)
+    return narrow(component, whole.astype(np.float64)), whole.astype(np.float64)
+
+
+def _open(device: DeviceInfo) -> tuple[Any, Any]:
+    import pyopencl as cl
+
+    context = cl.Context([device.handle])
+    return context, cl.CommandQueue(context)  # a queue of some drivers does not keep its context
+
+
+def _seconds(queue: Any, run: Callable[[], object], *, best: bool = False) -> float:
+    """Return the median of the seconds from a call until the queue is empty, or their minimum with `best`."""
+    begin = time.perf_counter()
+    times: list[float] = []
+    while len(times) < _LEAST or time.perf_counter() - begin < 2 * _WARM_UP:
+        start = time.perf_counter()
+        run()
+        queue.finish()
+        end = time.perf_counter()
+        if start - begin >= _WARM_UP or end - start > _WARM_UP / _LEAST:
+            times.append(end - start)
+    return min(times) if best else statistics.median(times)
