@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from .convolution import conv2d as conv2d
 from .packing import pack as pack
 from .panels import Packed as Packed
 from .plans import Plan as Plan, plan as plan
 from .products import gemm as gemm
+from .vectors import gemv as gemv

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pyopencl.array
+import pyopencl.cltypes
 from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat import Program
@@ -354,16 +355,29 @@ def _memory(queue: Any, dense: Operand) -> Any:
 
 def _copy(queue: Any, source: Operand, own: Any, target: Operand, other: Any, events: list[Any]) -> Any:
     """Enqueue a copy of the numbers of an operand from the memory `own` to `other`, and return its event."""
-    kernel = _copy_kernel(queue.context, queue.device, source.component.bits)
+    kernel = _copy_kernel(queue.context, queue.device, source.component.size)
     batch, rows, columns = source.shape
     numbers = [np.int64(number) for item in (source, target) for number in (item.offset, *item.strides)]
     return kernel.enqueue(queue, (columns, rows, batch), None, [own, other, *numbers], events)
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _copy_kernel(context: Any, device: Any, bits: int) -> _Kernel:
-    word = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}[bits]
+def _copy_kernel(context: Any, device: Any, size: int) -> _Kernel:
+    return _plain_kernel(context, device, "copy.cl", "copy", size)
+
+
+@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+def patches_kernel(context: Any, device: Any, size: int) -> _Kernel:
+    """Return the kernel of conv2d.cl for components of `size` bytes; the context keeps it."""
+    kernel = _plain_kernel(context, device, "conv2d.cl", "patches", size)
+    kernel.kernel.set_scalar_arg_dtypes([None, None, np.uint64] + [np.int32] * 8 + [pyopencl.cltypes.int2] * 3)
+    return kernel
+
+
+def _plain_kernel(context: Any, device: Any, file: str, name: str, size: int) -> _Kernel:
+    """Return a kernel without matrices, for components of `size` bytes."""
+    word = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}[size]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)  # drivers write a log even if the build succeeds
-        program = cl.Program(context, _text("copy.cl")).build([f"-DTYPE={word}"], [device])
-    return _Kernel(program, program.copy, 1)
+        program = cl.Program(context, _text(file)).build([f"-DTYPE={word}"], [device])
+    return _Kernel(program, getattr(program, name), 1)

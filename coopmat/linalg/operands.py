@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -168,3 +170,15 @@ def event_list(queue: Any, wait_for: Any) -> list[Any]:
     if not all(isinstance(event, cl.Event) for event in events):
         raise TypeError("wait_for: expected a sequence of pyopencl.Event")
     return events
+
+
+@contextmanager
+def renamed_errors(**names: str) -> Iterator[None]:
+    """Change the names of arguments in a TypeError or ValueError, in front of its colon and before 's: old -> new."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        head, colon, rest = str(error).partition(": ")
+        head = ", ".join(names.get(name, name) for name in head.split(", "))
+        rest = re.sub(r"\b\w+(?='s)", lambda match: names.get(match[0], match[0]), rest)
+        raise type(error)(head + colon + rest) from error

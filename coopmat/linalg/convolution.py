@@ -1,0 +1,181 @@
+"""`conv2d`: convolutions of images, as products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import pyopencl.array
+import pyopencl.cltypes
+
+from .kernels import patches_kernel
+from .operands import describe_array, event_list, renamed_errors, require_memory
+from .products import gemm
+
+_MOST_BYTES = 1 << 26  # of the memory for patches, unless those of one image need more
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The sizes of a convolution. Pairs are (height, width).
+
+    image, kernel, out: the sizes of an image, of the kernel and of a result.
+    depth: the input channels of a group. filters: the output channels of a group.
+    """
+
+    images: int
+    image: tuple[int, int]
+    kernel: tuple[int, int]
+    out: tuple[int, int]
+    channels: int
+    depth: int
+    filters: int
+    groups: int
+    stride: tuple[int, int]
+    padding: tuple[int, int]
+    dilation: tuple[int, int]
+
+    @property
+    def needs_no_patches(self) -> bool:
+        """Whether each result reads one pixel, in order."""
+        return self.kernel == (1, 1) and self.stride == (1, 1) and self.padding == (0, 0)
+
+
+def conv2d(
+    queue: Any,
+    x: Any,
+    w: Any,
+    out: Any = None,
+    *,
+    stride: int | tuple[int, int] = 1,
+    padding: int | tuple[int, int] = 0,
+    dilation: int | tuple[int, int] = 1,
+    groups: int = 1,
+    bias: Any = None,
+    activation: str | None = None,
+    dtype_x: str | None = None,
+    dtype_w: str | None = None,
+    out_dtype: Any = None,
+    wait_for: Sequence[Any] | None = None,
+) -> Any:
+    """Enqueue the convolution of images, and return the array of the results: images x height x width x filters.
+
+    Products are added up as by `gemm`. Memory for the parts of images that the results read is allocated, at most
+    64 MiB, or what one image needs.
+
+    queue, activation, out_dtype, wait_for: as for `gemm`.
+    x: a contiguous array of images x height x width x channels.
+    w: a contiguous array of filters x height x width x (channels / groups).
+    out: a contiguous array for the results; by default a new one.
+    stride, padding, dilation: numbers of pixels, or pairs for the height and the width. Images are padded by zeros.
+    groups: the number of parts into which channels and filters are divided; each part of the filters reads one part of
+        the channels.
+    bias: an array with the shape (filters,).
+    dtype_x, dtype_w: "bf16" for arrays of uint16, "e4m3" or "e5m2" for arrays of uint8.
+
+    Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
+    """
+    events = event_list(queue, wait_for)
+    arrays = {name: value for name, value in {"x": x, "w": w, "out": out, "bias": bias}.items() if value is not None}
+    for name, array in arrays.items():
+        _require_contiguous(name, array, 1 if name == "bias" else 4)
+    pairs = {"stride": stride, "padding": padding, "dilation": dilation}
+    shape = _shape(x.shape, w.shape, groups, **{name: _pair(name, pair) for name, pair in pairs.items()})
+    result_shape = (shape.images, *shape.out, w.shape[0])
+    if out is not None and tuple(out.shape) != result_shape:
+        raise ValueError(f"out: expected the shape {result_shape}, not {tuple(out.shape)}")
+    if bias is not None and tuple(bias.shape) != (w.shape[0],):
+        raise ValueError(f"bias: expected the shape {(w.shape[0],)}, not {tuple(bias.shape)}")
+    options = {"dtype_a": dtype_x, "dtype_b": dtype_w, "activation": activation, "out_dtype": out_dtype}
+    with renamed_errors(a="x", b="w", c="out", dtype_a="dtype_x", dtype_b="dtype_w"):
+        require_memory({"c" if name == "out" else name: array for name, array in arrays.items()}, queue)
+        # A product without rows, which checks the types, but enqueues nothing.
+        weights = w.reshape(w.shape[0], -1) if w.size else pyopencl.array.empty(queue, (w.shape[0], 0), w.dtype)
+        nothing = pyopencl.array.empty(queue, (0, weights.shape[1]), x.dtype)
+        like = None if out is None else out.reshape(-1, w.shape[0])[:0]
+        checked = gemm(queue, nothing, weights, like, trans_b=True, bias=bias, **options)
+    result = pyopencl.array.empty(queue, result_shape, checked.dtype) if out is None else out
+    if result.size:
+        _enqueue(queue, shape, arrays | {"out": result}, options, [*events, *x.events, *w.events])
+    return result
+
+
+def _enqueue(queue: Any, shape: _Shape, arrays: dict[str, Any], options: dict[str, Any], events: list[Any]) -> None:
+    """Enqueue the products of all groups, for some images at a time."""
+    x, w, out, bias = arrays["x"], arrays["w"], arrays["out"], arrays.get("bias")
+    results, inner = prod(shape.out), prod(shape.kernel) * shape.depth
+    size = results * inner * x.dtype.itemsize
+    step = shape.images if shape.needs_no_patches else max(1, min(shape.images, _MOST_BYTES // max(1, size)))
+    weights, rows = w.reshape(w.shape[0], inner), out.reshape(-1, w.shape[0])
+    for first in range(0, shape.images, step):
+        images = x[first : first + step]
+        for group in range(shape.groups):
+            filters = slice(group * shape.filters, (group + 1) * shape.filters)
+            if shape.needs_no_patches:
+                left = images.reshape(-1, shape.channels)[:, group * shape.depth : (group + 1) * shape.depth]
+            else:
+                left = _patches(queue, shape, images, group, events)
+            target = rows[first * results : first * results + left.shape[0], filters]
+            part = None if bias is None else bias[filters]
+            done = gemm(queue, left, weights[filters], target, trans_b=True, bias=part, wait_for=events, **options)
+            out.add_event(done.events[-1])
+
+
+def _patches(queue: Any, shape: _Shape, images: Any, group: int, events: list[Any]) -> Any:
+    """Enqueue the copy of what the results of a group read, and return its array: results x components."""
+    results, inner = images.shape[0] * prod(shape.out), prod(shape.kernel) * shape.depth
+    patches = pyopencl.array.empty(queue, (results, inner), images.dtype)
+    kernel = patches_kernel(queue.context, queue.device, images.dtype.itemsize)
+    numbers = [images.offset // images.dtype.itemsize, *shape.image, shape.channels, group * shape.depth, shape.depth]
+    numbers += [shape.kernel[1], *shape.out]
+    pairs = [pyopencl.cltypes.make_int2(*pair) for pair in (shape.stride, shape.padding, shape.dilation)]
+    arguments = [images.base_data, patches.base_data, *numbers, *pairs]
+    patches.add_event(kernel.enqueue(queue, (inner, results), None, arguments, events))
+    return patches
+
+
+def _require_contiguous(name: str, array: Any, dimensions: int) -> None:
+    """Raise TypeError if an argument is no array, and ValueError if it has other dimensions or gaps."""
+    if len(describe_array(name, array).shape) != dimensions:
+        raise ValueError(f"{name}: expected {dimensions} dimensions, not {len(array.shape)}")
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name}: expected a contiguous array, not the strides {array.strides}")
+
+
+def _pair(name: str, value: Any) -> tuple[int, int]:
+    """Return a number, or a pair of numbers, as a pair. Raises ValueError for other values."""
+    pair = (value, value) if isinstance(value, (int, np.integer)) else value
+    least = 0 if name == "padding" else 1
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not all(isinstance(x, (int, np.integer)) for x in pair):
+        raise ValueError(f"{name}: expected an integer or a pair of integers, not {value!r}")
+    if min(pair) < least:
+        raise ValueError(f"{name}: expected at least {least}, not {value!r}")
+    return int(pair[0]), int(pair[1])
+
+
+def _shape(image: tuple[int, ...], weights: tuple[int, ...], groups: int, **pairs: tuple[int, int]) -> _Shape:
+    """Return the sizes of a convolution. Raises ValueError if they do not fit."""
+    channels, filters = image[3], weights[0]
+    if not isinstance(groups, (int, np.integer)) or groups < 1 or channels % groups or filters % groups:
+        words = f"of the {channels} channels of x and of the {filters} filters of w"
+        raise ValueError(f"groups: expected a positive divisor {words}, not {groups!r}")
+    if weights[3] != channels // groups:
+        raise ValueError(f"w: expected {channels // groups} channels (those of x divided by groups), not {weights[3]}")
+    if not (weights[1] and weights[2]):
+        raise ValueError(f"w: expected a kernel of at least one pixel, not {weights[1]} x {weights[2]}")
+    sizes = [image[1 + i] + 2 * pairs["padding"][i] - pairs["dilation"][i] * (weights[1 + i] - 1) for i in (0, 1)]
+    out = [max(0, -(-size // step)) for size, step in zip(sizes, pairs["stride"], strict=True)]
+    return _Shape(
+        image[0],
+        (image[1], image[2]),
+        (weights[1], weights[2]),
+        (out[0], out[1]),
+        channels,
+        weights[3],
+        filters // groups,
+        groups,
+        **pairs,
+    )
