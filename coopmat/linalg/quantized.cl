@@ -5,10 +5,12 @@
 //
 //   FORMAT                     Q4_0, Q8_0, Q4_K, Q6_K or MXFP4
 //   DECODE                     1 for the kernel `decode`, 0 for `dot_rows`
-//   SIDE, CHUNK                of `decode`: the columns of a panel; the weights of a column that a subgroup decodes
+//   CHUNK                      the weights of a column that are decoded at a time, a multiple of 32
+//   SIDE                       of `decode`: the columns of a panel
 //   A_TYPE, D_TYPE             of `dot_rows`: the component types of A and C
 //   A_HALF, D_HALF             of `dot_rows`: 1 if this type is half, 0 if it is float
-//   ROWS, COLUMNS              of `dot_rows`: the rows of A and the rows of W that a work-item multiplies
+//   ROWS, COLUMNS              of `dot_rows`: the rows of A and the rows of W that a work-item multiplies at a time
+//   TILES                      of `dot_rows`: the most times ROWS that A has
 
 #define Q4_0 1
 #define Q8_0 2
@@ -150,6 +152,10 @@ kernel void decode(const global uchar *blocks, global float *panels, ulong offse
 #define STORE(X, PLACE) d[PLACE] = X
 #endif
 
+#define EACH_SUM \
+    UNROLL for (uint i = 0; i < ROWS; ++i) \
+        UNROLL for (uint j = 0; j < COLUMNS; ++j)
+
 float sum_16(float16 x)
 {
     const float8 y = x.lo + x.hi;
@@ -157,32 +163,43 @@ float sum_16(float16 x)
     return (z.x + z.z) + (z.y + z.w);
 }
 
-// One work-item computes ROWS x COLUMNS elements of C. It works with vectors along k, so that a compiler must not make
-// vectors of work-items: hence the work-groups of one.
+// One work-item computes COLUMNS columns of C, ROWS rows at a time. It decodes CHUNK weights of each column, and
+// multiplies them by all rows of A; in between, the sums of other rows are in memory. It works with vectors along k, so
+// that a compiler must not make vectors of work-items: hence the work-groups of one.
 __attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void dot_rows(const global A_TYPE *a, const global uchar *blocks, global D_TYPE *d, ulong offset_a, ulong lda,
                      ulong offset_blocks, ulong offset_d, ulong ldd, uint m, uint n, uint k)
 {
-    const uint row = get_global_id(1) * ROWS, column = get_global_id(0) * COLUMNS;
-    const global A_TYPE *x[ROWS];
+    const uint column = get_global_id(0) * COLUMNS, tiles = TILES == 1 ? 1 : (m + ROWS - 1) / ROWS;
+    a += offset_a;
+    blocks += offset_blocks;
     const global uchar *w[COLUMNS];
-    float16 sums[ROWS][COLUMNS];
-    // Beyond the matrices, the last row is computed again.
-    UNROLL for (uint r = 0; r < ROWS; ++r) x[r] = a + offset_a + min(row + r, m - 1) * lda;
-    UNROLL for (uint c = 0; c < COLUMNS; ++c) w[c] = blocks + offset_blocks + min(column + c, n - 1) * ROW_BYTES(k);
-    UNROLL for (uint r = 0; r < ROWS; ++r)
-        UNROLL for (uint c = 0; c < COLUMNS; ++c) sums[r][c] = 0;
-    for (uint i = 0; i < k / RUN; ++i) {
-        float16 first[COLUMNS], last[COLUMNS];
-        UNROLL for (uint c = 0; c < COLUMNS; ++c) decode_run(w[c], i, &first[c], &last[c]);
-        UNROLL for (uint r = 0; r < ROWS; ++r) {
-            const float16 x0 = LOAD_16(2 * i, x[r]), x1 = LOAD_16(2 * i + 1, x[r]);
-            UNROLL for (uint c = 0; c < COLUMNS; ++c) sums[r][c] = fma(x1, last[c], fma(x0, first[c], sums[r][c]));
+    float16 sums[TILES][ROWS][COLUMNS];
+    // Beyond the matrices, the last row of A or W is multiplied again.
+    UNROLL for (uint j = 0; j < COLUMNS; ++j) w[j] = blocks + min(column + j, n - 1) * ROW_BYTES(k);
+    for (uint tile = 0; tile < tiles; ++tile)
+        EACH_SUM sums[tile][i][j] = 0;
+    for (uint begin = 0; begin < k; begin += CHUNK) {
+        const uint vectors = CHUNK == RUN ? RUN / 16 : min((uint)CHUNK, k - begin) / 16;
+        float16 weights[CHUNK / 16][COLUMNS];
+        for (uint v = 0; v < vectors; v += 2)
+            UNROLL for (uint j = 0; j < COLUMNS; ++j)
+                decode_run(w[j], begin / RUN + v / 2, &weights[v][j], &weights[v + 1][j]);
+        for (uint tile = 0; tile < tiles; ++tile) {
+            const global A_TYPE *x[ROWS];
+            float16 part[ROWS][COLUMNS];
+            UNROLL for (uint i = 0; i < ROWS; ++i) x[i] = a + min(tile * ROWS + i, m - 1) * lda + begin;
+            EACH_SUM part[i][j] = sums[tile][i][j];
+            for (uint v = 0; v < vectors; ++v)
+                EACH_SUM part[i][j] = fma(LOAD_16(v, x[i]), weights[v][j], part[i][j]);
+            EACH_SUM sums[tile][i][j] = part[i][j];
         }
     }
-    UNROLL for (uint r = 0; r < ROWS; ++r)
-        UNROLL for (uint c = 0; c < COLUMNS; ++c)
-            if (row + r < m && column + c < n)
-                STORE(sum_16(sums[r][c]), offset_d + (row + r) * ldd + column + c);
+    for (uint tile = 0; tile < tiles; ++tile)
+        EACH_SUM {
+            const size_t row = tile * ROWS + i;
+            if (row < m && column + j < n)
+                STORE(sum_16(sums[tile][i][j]), offset_d + row * ldd + column + j);
+        }
 }
 #endif

@@ -137,15 +137,16 @@ class _Product:
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
     ) -> Any:
         """Enqueue the kernel that decodes and multiplies, and return its event."""
-        rows = {1: 1, 2: 2}.get(self.m, 4)
-        values: dict[str, object] = {"DECODE": 0, "ROWS": rows, "COLUMNS": _COLUMNS}
+        rows = self.m if self.m < 3 else 4
+        tiles = 1 << (-(-self.m // rows) - 1).bit_length()  # a power of two, for few variants
+        values: dict[str, object] = {"DECODE": 0, "ROWS": rows, "COLUMNS": _COLUMNS, "TILES": tiles}
+        values["CHUNK"] = CHUNK if tiles > 1 else 32
         for name, item in (("A", left), ("D", output)):
             values |= {f"{name}_TYPE": item.component.opencl_c, f"{name}_HALF": int(item.component.size == 2)}
         kernel = _quantized_kernel(queue.context, queue.device, self._options(values))
         arguments = [memory["a"], memory["blocks"], memory["c"], left.offset, left.line, self.offset]
         arguments += output.offset, output.line, self.m, self.n, self.k
-        global_size = -(-self.n // _COLUMNS), -(-self.m // rows)
-        return kernel.enqueue(queue, global_size, (1, 1), arguments, events)
+        return kernel.enqueue(queue, (-(-self.n // _COLUMNS),), (1,), arguments, events)
 
     def _multiply_panels(
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]

@@ -215,7 +215,8 @@ def test_events(queue: Any, m: int) -> None:
 
 def test_errors(queue: Any, context: Any, device: DeviceInfo) -> None:
     a, blocks = upload(queue, np.zeros((4, 64), np.float32)), upload(queue, np.zeros((8, 2, 18), np.uint8))
-    foreign = opencl().CommandQueue(opencl().Context([device.handle]))
+    other = opencl().Context([device.handle])
+    foreign = opencl().CommandQueue(other)
 
     def fails(error: type[Exception], words: str, **changes: Any) -> None:
         given = {"queue": queue, "a": a, "blocks": blocks, "format": "q4_0", "shape": (8, 64)} | changes
