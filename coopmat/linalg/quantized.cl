@@ -95,10 +95,12 @@ void decode_run(const global uchar *row, uint i, float16 *first, float16 *last)
 #else
 // A byte e, then 16 bytes of numbers q of the type e2m1: 2^(e - 127) * q; NaN if e is 255. Low nibbles come first.
 #define ROW_BYTES(K) ((size_t)(K) / 32 * 17)
+// A sign, two bits of exponent, one of mantissa; the numbers of exponent 0 are denormal.
 float16 e2m1(uint16 q)
 {
-    const float16 values = (float16)(0, 0.5f, 1, 1.5f, 2, 3, 4, 6, 0, -0.5f, -1, -1.5f, -2, -3, -4, -6);
-    return shuffle(values, q);
+    const uint16 size = q & 7;
+    const float16 normal = as_float16((126 << 23) + (size << 22)), denormal = convert_float16(as_int16(size)) * 0.5f;
+    return as_float16(as_uint16(select(normal, denormal, size < 2)) | (q & 8) << 28);
 }
 void decode_run(const global uchar *row, uint i, float16 *first, float16 *last)
 {

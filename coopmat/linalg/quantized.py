@@ -25,7 +25,7 @@ from .products import _events
 _FORMATS = {"q4_0": (32, 18), "q8_0": (32, 34), "q4_k": (256, 144), "q6_k": (256, 210), "mxfp4": (32, 17)}
 _FLOAT = COMPONENT_TYPES["f32"]
 _TILING = Tiling((12, 32, 1), panels=("f32", "f32"))  # that of float on CPUs
-_MOST_ROWS = 16  # of A: more are multiplied by panels
+_MOST_ROWS = 64  # of A: more are multiplied by panels
 _COLUMNS = 4  # the rows of W that a work-item of `dot_rows` multiplies
 _PANEL_BYTES = 8 << 20  # of decoded weights at a time, so that they stay in a CPU's last cache
 
