@@ -15,7 +15,7 @@ from pyopencl.tools import first_arg_dependent_memoize
 from coopmat import Program
 from coopmat.matrices.variants import COMPONENT_TYPES
 
-from .kernels import Variant, _Copy, _copy, _kernel, _Kernel, _memory, _plain, _text
+from .kernels import Variant, _Copy, _copy, _Kernel, _kernel, _memory, _plain, _text
 from .operands import Description, Operand, describe_array, operand, require_memory, require_separate_elements
 from .panels import CHUNK, Panels, scratch_of
 from .parameters import Tiling
@@ -25,9 +25,8 @@ from .products import _events
 _FORMATS = {"q4_0": (32, 18), "q8_0": (32, 34), "q4_k": (256, 144), "q6_k": (256, 210), "mxfp4": (32, 17)}
 _FLOAT = COMPONENT_TYPES["f32"]
 _TILING = Tiling((12, 32, 1), panels=("f32", "f32"))  # that of float on CPUs
-_MOST_ROWS = 64  # of A: more are multiplied by panels
-_COLUMNS = 4  # the rows of W that a work-item of `dot_rows` multiplies
-_PANEL_BYTES = 8 << 20  # of decoded weights at a time, so that they stay in a CPU's last cache
+_MOST_ROWS = 64  # of A; products with more rows are by panels, which are faster then
+_PANEL_BYTES = 8 << 20  # of decoded weights at a time, so that a CPU's last cache holds them
 
 
 def gemm_quantized(
@@ -47,11 +46,11 @@ def gemm_quantized(
     queue: an in-order or out-of-order command queue. The launch waits for `wait_for` and for the arrays' events.
     a: an array of m x k numbers of float32 or float16, with any strides and offset.
     blocks: a contiguous array of uint8: the n rows of W, one behind the other, each of k weights in blocks.
-    format: "q4_0", "q8_0", "q4_k" or "q6_k", as llama.cpp stores them, or "mxfp4": a block of the latter is a scale and 16
-        bytes, whose low nibbles are the first 16 weights.
+    format: "q4_0", "q8_0", "q4_k", "q6_k" or "mxfp4", as llama.cpp stores them. A block of "mxfp4" is a scale of e8m0,
+        then 16 bytes, whose low nibbles are the first 16 weights.
     shape: n and k. k is a multiple of a block's weights: of 256 for "q4_k" and "q6_k", else of 32.
-    c: the array for the result, m x n numbers of float32 or float16, with any strides and offset; by default a new array
-        of float32.
+    c: the array for the result, m x n numbers of float32 or float16, with any strides and offset. By default, it is a
+        new array of float32.
 
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
@@ -137,16 +136,17 @@ class _Product:
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
     ) -> Any:
         """Enqueue the kernel that decodes and multiplies, and return its event."""
-        rows = self.m if self.m < 3 else 4
-        tiles = 1 << (-(-self.m // rows) - 1).bit_length()  # a power of two, for few variants
-        values: dict[str, object] = {"DECODE": 0, "ROWS": rows, "COLUMNS": _COLUMNS, "TILES": tiles}
+        # Their sums are in at most 16 vectors of 16: a CPU has 32 registers of this size.
+        rows, columns = (self.m, 8) if self.m <= 2 else (4, 4)
+        tiles = 1 << (-(-self.m // rows) - 1).bit_length()  # a power of two, so that there are few variants
+        values: dict[str, object] = {"DECODE": 0, "ROWS": rows, "COLUMNS": columns, "TILES": tiles}
         values["CHUNK"] = CHUNK if tiles > 1 else 32
         for name, item in (("A", left), ("D", output)):
             values |= {f"{name}_TYPE": item.component.opencl_c, f"{name}_HALF": int(item.component.size == 2)}
         kernel = _quantized_kernel(queue.context, queue.device, self._options(values))
         arguments = [memory["a"], memory["blocks"], memory["c"], left.offset, left.line, self.offset]
         arguments += output.offset, output.line, self.m, self.n, self.k
-        return kernel.enqueue(queue, (-(-self.n // _COLUMNS),), (1,), arguments, events)
+        return kernel.enqueue(queue, (-(-self.n // columns),), (1,), arguments, events)
 
     def _multiply_panels(
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]

@@ -120,14 +120,14 @@ def test_formats_and_shapes(route: Any, name: str) -> None:
     k = 3 * BLOCKS[name][0]
     blocks = random_blocks(name, 37, k)
     w, on_device = decode(name, blocks), upload(route, blocks)
-    for m, n in ((1, 37), (2, 5), (3, 37), (16, 4), (17, 37), (40, 33), (24, 32)):
+    for m, n in ((1, 37), (2, 5), (3, 37), (17, 4), (40, 37), (65, 33), (72, 32)):
         a = RANDOM.uniform(-1, 1, (m, k)).astype(np.float32)
         result = gemm_quantized(route, upload(route, a), on_device, name, (n, k))
         assert (result.shape, result.dtype) == ((m, n), np.float32)
         check(result, a, w[:n])
 
 
-@pytest.mark.parametrize("m", [5, 19])
+@pytest.mark.parametrize("m", [5, 67])
 @pytest.mark.parametrize("name", BLOCKS)
 def test_half_views_and_guard_zones(route: Any, name: str, m: int) -> None:
     """The operands are parts of larger arrays, and nothing outside C is written."""
@@ -145,12 +145,12 @@ def test_half_views_and_guard_zones(route: Any, name: str, m: int) -> None:
     assert np.array_equal(found, guarded)
 
 
-@pytest.mark.parametrize("m", [3, 20])
+@pytest.mark.parametrize("m", [3, 70])
 def test_strides_that_need_copies(queue: Any, m: int) -> None:
     blocks = random_blocks("q8_0", 9, 64)
     a = RANDOM.uniform(-1, 1, (64, m)).astype(np.float32)
     c = upload(queue, np.zeros((9, m), np.float32))
-    assert gemm_quantized(queue, upload(queue, a).T, upload(queue, blocks), "q8_0", (9, 64), c.T).base_data is c.base_data
+    gemm_quantized(queue, upload(queue, a).T, upload(queue, blocks), "q8_0", (9, 64), c.T)
     check(c.get().T, a.T, decode("q8_0", blocks))
 
 
@@ -159,7 +159,7 @@ def test_slices_of_columns(queue: Any, monkeypatch: pytest.MonkeyPatch, name: st
     """Weights are decoded for 64 columns at a time."""
     k = BLOCKS[name][0]
     monkeypatch.setattr(quantized, "_PANEL_BYTES", 64 * k * 4)
-    blocks, a = random_blocks(name, 150, k), RANDOM.uniform(-1, 1, (18, k)).astype(np.float32)
+    blocks, a = random_blocks(name, 150, k), RANDOM.uniform(-1, 1, (66, k)).astype(np.float32)
     on_device = upload(queue, a), upload(queue, blocks)
     results = [gemm_quantized(queue, *on_device, name, (150, k)) for _ in range(3)]  # they share scratch memory
     for result in results:
@@ -171,7 +171,7 @@ def test_extreme_scales_of_mxfp4(queue: Any) -> None:
     blocks = np.full((3, 1, 17), 0x77, np.uint8)
     blocks[1, 0, 1:] = 0x11
     blocks[:, 0, 0] = 0, 254, 255
-    for m in (1, 17):
+    for m in (1, 65):
         a = np.zeros((m, 32), np.float32)
         a[:, 0] = 2.0**20, *[2.0**-20] * (m - 1)
         found = gemm_quantized(queue, upload(queue, a), upload(queue, blocks), "mxfp4", (3, 32)).get()
@@ -190,7 +190,7 @@ def test_empty_results(queue: Any, shape: tuple[int, int, int]) -> None:
     assert (result.shape, result.events) == ((m, n), [])
 
 
-@pytest.mark.parametrize("m", [2, 30])
+@pytest.mark.parametrize("m", [2, 70])
 def test_empty_sums(queue: Any, m: int) -> None:
     import pyopencl.array
 
@@ -198,12 +198,13 @@ def test_empty_sums(queue: Any, m: int) -> None:
     assert np.array_equal(gemm_quantized(queue, a, blocks, "q4_0", (5, 0)).get(), np.zeros((m, 5)))
 
 
-@pytest.mark.parametrize("m", [2, 20])
+@pytest.mark.parametrize("m", [2, 70])
 def test_events(queue: Any, m: int) -> None:
     """The launch waits for `wait_for` and the arrays' events, on a queue out of order."""
     cl = opencl()
     blocks, a = random_blocks("q4_0", 8, 32), RANDOM.uniform(-1, 1, (m, 32)).astype(np.float32)
-    on_device, gate, other = (upload(queue, a), upload(queue, blocks)), cl.UserEvent(queue.context), cl.UserEvent(queue.context)
+    on_device = upload(queue, a), upload(queue, blocks)
+    gate, other = cl.UserEvent(queue.context), cl.UserEvent(queue.context)
     on_device[0].add_event(other)
     result = gemm_quantized(queue, *on_device, "q4_0", (8, 32), wait_for=[gate])
     (event,) = result.events
@@ -239,7 +240,7 @@ def test_errors(queue: Any, context: Any, device: DeviceInfo) -> None:
     fails(TypeError, "shape: expected two integers, n and k, not (8, 64.0)", shape=(8, 64.0))
     fails(ValueError, "shape: expected n and k of 0 to 2147483647, not (-1, 64)", shape=(-1, 64))
     fails(ValueError, "shape: for q4_k, k must be a multiple of 256, not 64", format="q4_k")
-    fails(TypeError, "c: expected an array of float32 or float16, not int32", c=upload(queue, np.zeros((4, 8), np.int32)))
+    fails(TypeError, "c: expected an array of float32 or float16, not int32", c=a.view(np.int32))
     fails(ValueError, "c: expected the shape (4, 8), not (8, 4)", c=upload(queue, np.zeros((8, 4), np.float32)))
     fails(ValueError, "c: its memory overlaps a's", c=a[:, :8])
     fails(ValueError, "memory belongs to another context", a=upload(foreign, np.zeros((4, 64), np.float32)))
