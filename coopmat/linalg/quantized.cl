@@ -10,7 +10,7 @@
 //   A_TYPE, D_TYPE             of `dot_rows`: the component types of A and C
 //   A_HALF, D_HALF             of `dot_rows`: 1 if this type is half, 0 if it is float
 //   ROWS, COLUMNS              of `dot_rows`: the rows of A and the rows of W that a work-item multiplies at a time
-//   TILES                      of `dot_rows`: the most times ROWS that A has
+//   TILES                      of `dot_rows`: the most times that a work-item does so, for other rows of A
 
 #define Q4_0 1
 #define Q8_0 2
@@ -165,15 +165,19 @@ float sum_16(float16 x)
     return (z.x + z.z) + (z.y + z.w);
 }
 
-// One work-item computes COLUMNS columns of C, ROWS rows at a time. It decodes CHUNK weights of each column, and
-// multiplies them by all rows of A; in between, the sums of other rows are in memory. It works with vectors along k, so
+// One work-item computes COLUMNS columns of ROWS * TILES rows of C, ROWS rows at a time. It decodes CHUNK weights of each column, and
+// multiplies them by all these rows of A; in between, the sums of other rows are in memory. It works with vectors along k, so
 // that a compiler must not make vectors of work-items: hence the work-groups of one.
 __attribute__((reqd_work_group_size(1, 1, 1)))
 kernel void dot_rows(const global A_TYPE *a, const global uchar *blocks, global D_TYPE *d, ulong offset_a, ulong lda,
                      ulong offset_blocks, ulong offset_d, ulong ldd, uint m, uint n, uint k)
 {
-    const uint column = get_global_id(0) * COLUMNS, tiles = TILES == 1 ? 1 : (m + ROWS - 1) / ROWS;
-    a += offset_a;
+    const uint column = get_global_id(0) * COLUMNS;
+    const size_t row = get_global_id(1) * ROWS * TILES;
+    m = min((uint)(m - row), (uint)(ROWS * TILES));
+    const uint tiles = TILES == 1 ? 1 : (m + ROWS - 1) / ROWS;
+    a += offset_a + row * lda;
+    d += offset_d + row * ldd;
     blocks += offset_blocks;
     const global uchar *w[COLUMNS];
     float16 sums[TILES][ROWS][COLUMNS];
@@ -199,9 +203,9 @@ kernel void dot_rows(const global A_TYPE *a, const global uchar *blocks, global 
     }
     for (uint tile = 0; tile < tiles; ++tile)
         EACH_SUM {
-            const size_t row = tile * ROWS + i;
-            if (row < m && column + j < n)
-                STORE(sum_16(sums[tile][i][j]), offset_d + row * ldd + column + j);
+            const uint line = tile * ROWS + i;
+            if (line < m && column + j < n)
+                STORE(sum_16(sums[tile][i][j]), line * ldd + column + j);
         }
 }
 #endif

@@ -63,7 +63,7 @@ def gemm_quantized(
         arrays["c"] = pyopencl.array.empty(queue, product.output.shape[1:], np.float32)
     for array in arrays.values():
         events += array.events
-    if product.m and product.n:
+    if product.shape[0] and product.shape[1]:
         memory = {name: array.base_data for name, array in arrays.items()}
         arrays["c"].add_event(product.run(queue, memory, events))
     return arrays["c"]
@@ -94,99 +94,80 @@ class _Product:
     """A product for arrays of the same description, in any memory.
 
     left, output: A and C.
+    shape: m, n and k.
     offset: that of the blocks, in bytes.
     row_bytes: the bytes of a row of W.
     """
 
     left: Operand
     output: Operand
+    shape: tuple[int, int, int]
     format: str
     offset: int
     row_bytes: int
 
-    @property
-    def m(self) -> int:
-        return self.output.shape[1]
-
-    @property
-    def n(self) -> int:
-        return self.output.shape[2]
-
-    @property
-    def k(self) -> int:
-        return self.left.shape[2]
-
     def run(self, queue: Any, memory: dict[str, Any], events: list[Any]) -> Any:
         """Enqueue the product and return its event. Operands whose rows are not consecutive in memory are copied."""
         left, output, own = self.left, self.output, memory["c"]
-        if self.k and not left.is_by_rows:
+        if self.shape[2] and not left.is_by_rows:
             left, strided = left.dense(), memory["a"]
             memory["a"] = _memory(queue, left)
             events = [*events, _copy(queue, self.left, strided, left, memory["a"], events)]
         if not output.is_by_rows:
             output = output.dense()
             memory["c"] = _memory(queue, output)
-        if self.m <= _MOST_ROWS or not self.k:
-            event = self._multiply_rows(queue, left, output, memory, events)
-        else:
-            event = self._multiply_panels(queue, left, output, memory, events)
+        is_by_panels = self.shape[0] > _MOST_ROWS and self.shape[2] > 0
+        multiply = self._multiply_panels if is_by_panels else self._multiply_rows
+        event = multiply(queue, left, output, memory, events)
         return event if output is self.output else _copy(queue, output, memory["c"], self.output, own, [event])
 
     def _multiply_rows(
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
     ) -> Any:
         """Enqueue the kernel that decodes and multiplies, and return its event."""
+        m, n, _k = self.shape
         # Their sums are in at most 16 vectors of 16: a CPU has 32 registers of this size.
-        rows, columns = (self.m, 8) if self.m <= 2 else (4, 4)
-        tiles = 1 << (-(-self.m // rows) - 1).bit_length()  # a power of two, so that there are few variants
-        values: dict[str, object] = {"DECODE": 0, "ROWS": rows, "COLUMNS": columns, "TILES": tiles}
+        rows, columns = (m, 8) if m <= 2 else (4, 4)
+        # A power of two, so that there are few variants.
+        tiles = 1 << (-(-min(m, _MOST_ROWS) // rows) - 1).bit_length()
+        values: dict[str, object] = {"ROWS": rows, "COLUMNS": columns, "TILES": tiles}
         values["CHUNK"] = CHUNK if tiles > 1 else 32
         for name, item in (("A", left), ("D", output)):
             values |= {f"{name}_TYPE": item.component.opencl_c, f"{name}_HALF": int(item.component.size == 2)}
-        kernel = _quantized_kernel(queue.context, queue.device, self._options(values))
+        kernel = _quantized_kernel(queue.context, queue.device, self.format, False, tuple(values.items()))
         arguments = [memory["a"], memory["blocks"], memory["c"], left.offset, left.line, self.offset]
-        arguments += output.offset, output.line, self.m, self.n, self.k
-        return kernel.enqueue(queue, (-(-self.n // columns),), (1,), arguments, events)
+        arguments += output.offset, output.line, *self.shape
+        return kernel.enqueue(queue, (-(-n // columns), -(-m // (tiles * rows))), (1, 1), arguments, events)
 
     def _multiply_panels(
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
     ) -> Any:
-        """Enqueue the copy of A into panels, and for some columns at a time their decoding and their product.
+        """Enqueue the copy of A into panels, then for some columns at a time their decoding and their product.
 
         Return the last event.
         """
-        context, device, (rows, side, _depth) = queue.context, queue.device, _TILING.tile
+        context, device, (m, n, k), (rows, side, _depth) = queue.context, queue.device, self.shape, _TILING.tile
         a = Panels(left, _FLOAT, rows, is_b=False, is_flipped=False, has_sums=False)
-        decode = _quantized_kernel(context, device, self._options({"DECODE": 1, "SIDE": side, "CHUNK": CHUNK}))
-        is_whole = not (self.m % rows or self.n % side)
-        flags = frozenset({"PANELS", "WHOLE"} if is_whole else {"PANELS"})
+        decode = _quantized_kernel(context, device, self.format, True, (("SIDE", side), ("CHUNK", CHUNK)))
+        flags = frozenset({"PANELS"} if m % rows or n % side else {"PANELS", "WHOLE"})
         product = _kernel(context, device, Variant((*[_FLOAT] * 4, output.component), flags, "", _TILING, 0))
-        most, begin, scratch = self._columns(), a.bytes // _FLOAT.size, scratch_of(context, device)
+        panel, begin, scratch = side * k, a.bytes // _FLOAT.size, scratch_of(context, device)  # in components
+        most = min(max(1, _PANEL_BYTES // (panel * _FLOAT.size)), -(-n // side)) * side
         with scratch.lock:
-            buffer = scratch.require(context, a.bytes + most * self.k * _FLOAT.size)
+            buffer = scratch.require(context, a.bytes + most * k * _FLOAT.size)
             before = events if scratch.event is None else [*events, scratch.event]
             event = _Copy(a, a.options(), a.numbers(0)).enqueue(queue, memory, buffer, before)
-            for first in range(0, self.n, most):
-                n = min(most, self.n - first)
-                panels, size = -(-n // side), decode.sub_group_size
-                numbers = self.offset + first * self.row_bytes, begin, n, self.k
-                global_size = panels * size, -(-self.k // CHUNK)
-                event = decode.enqueue(queue, global_size, (size, 1), [memory["blocks"], buffer, *numbers], [event])
-                arguments = [buffer, buffer, memory["c"], *(None, 0) * 3, 1, 0, self.m, n, self.k, a.size]
-                arguments += side * self.k, output.line, 0, begin, output.offset + first, 0, 0, 0
+            for first in range(0, n, most):
+                columns = min(most, n - first)
+                panels, size = -(-columns // side), decode.sub_group_size
+                arguments = [memory["blocks"], buffer, self.offset + first * self.row_bytes, begin, columns, k]
+                event = decode.enqueue(queue, (panels * size, -(-k // CHUNK)), (size, 1), arguments, [event])
+                arguments = [buffer, buffer, memory["c"], *(None, 0) * 3, 1, 0, m, columns, k, a.size, panel]
+                arguments += output.line, 0, begin, output.offset + first, 0, 0, 0
                 size = product.sub_group_size
                 event = product.enqueue(queue, (a.count * size, panels, 1), (size, 1, 1), arguments, [event])
             scratch.event = event
         return event
-
-    def _columns(self) -> int:
-        """Return the number of columns, a multiple of a panel's, that are decoded at a time."""
-        side = _TILING.tile[1]
-        return min(max(1, _PANEL_BYTES // (side * self.k * _FLOAT.size)), -(-self.n // side)) * side
-
-    def _options(self, values: Mapping[str, object]) -> tuple[str, ...]:
-        """Return the compiler options that select the variant of quantized.cl."""
-        return (f"-DFORMAT={self.format.upper()}", *(f"-D{name}={value}" for name, value in values.items()))
 
 
 @lru_cache(maxsize=512)
@@ -207,7 +188,7 @@ def _product(described: tuple[tuple[str, Description], ...], format: str, shape:
         require_separate_elements(output)
     else:
         output = Operand("c", _FLOAT, expected, (0, 0, 0)).dense()
-    return _Product(left, output, format, arrays["blocks"].offset, row_bytes)
+    return _Product(left, output, (left.shape[1], n, k), format, arrays["blocks"].offset, row_bytes)
 
 
 def _matrix(name: str, array: Description) -> Operand:
@@ -233,11 +214,18 @@ def _check_blocks(array: Description, size: int) -> None:
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _quantized_kernel(context: Any, device: Any, options: tuple[str, ...]) -> _Kernel:
-    """Return a kernel of quantized.cl; the context keeps it."""
-    program = Program(context, f'#line 1 "quantized.cl"\n{_text("quantized.cl")}').build(list(options), [device])
-    if "-DDECODE=1" in options:
-        kernel = program.decode
-        types = [None] * 2 + [np.uint64] * 2 + [np.uint32] * 2
-        return _Kernel(program, _plain(kernel, types), kernel.sub_group_size(device))
-    return _Kernel(program, _plain(program.dot_rows, [None] * 3 + [np.uint64] * 5 + [np.uint32] * 3), 1)
+def _quantized_kernel(
+    context: Any, device: Any, format: str, is_decode: bool, values: tuple[tuple[str, object], ...]
+) -> _Kernel:
+    """Return the kernel `decode` or `dot_rows` of quantized.cl; the context keeps it.
+
+    values: names and values of macros that select the variant.
+    """
+    macros = (("FORMAT", format.upper()), ("DECODE", int(is_decode)), *values)
+    options = [f"-D{name}={value}" for name, value in macros]
+    program = Program(context, f'#line 1 "quantized.cl"\n{_text("quantized.cl")}').build(options, [device])
+    kernel = program.decode if is_decode else program.dot_rows
+    types = [None] * 2 + [np.uint64] * 2 + [np.uint32] * 2
+    if not is_decode:
+        types = [None] * 3 + [np.uint64] * 5 + [np.uint32] * 3
+    return _Kernel(program, _plain(kernel, types), kernel.sub_group_size(device) if is_decode else 1)

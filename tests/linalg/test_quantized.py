@@ -190,7 +190,7 @@ def test_empty_results(queue: Any, shape: tuple[int, int, int]) -> None:
     assert (result.shape, result.events) == ((m, n), [])
 
 
-@pytest.mark.parametrize("m", [2, 70])
+@pytest.mark.parametrize("m", [2, 70, 5000])
 def test_empty_sums(queue: Any, m: int) -> None:
     import pyopencl.array
 
