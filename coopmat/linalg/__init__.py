@@ -7,4 +7,5 @@ from .packing import pack as pack
 from .panels import Packed as Packed
 from .plans import Plan as Plan, plan as plan
 from .products import gemm as gemm
+from .quantized import gemm_quantized as gemm_quantized
 from .vectors import gemv as gemv

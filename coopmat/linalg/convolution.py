@@ -75,7 +75,6 @@ def conv2d(
         the channels.
     bias: an array with the shape (filters,).
     dtype_x, dtype_w: "bf16" for arrays of uint16, "e4m3" or "e5m2" for arrays of uint8.
-
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
     events = event_list(queue, wait_for)
@@ -90,17 +89,23 @@ def conv2d(
     if bias is not None and tuple(bias.shape) != (w.shape[0],):
         raise ValueError(f"bias: expected the shape {(w.shape[0],)}, not {tuple(bias.shape)}")
     options = {"dtype_a": dtype_x, "dtype_b": dtype_w, "activation": activation, "out_dtype": out_dtype}
-    with renamed_errors(a="x", b="w", c="out", dtype_a="dtype_x", dtype_b="dtype_w"):
-        require_memory({"c" if name == "out" else name: array for name, array in arrays.items()}, queue)
-        # A product without rows, which checks the types, but enqueues nothing.
-        weights = w.reshape(w.shape[0], -1) if w.size else pyopencl.array.empty(queue, (w.shape[0], 0), w.dtype)
-        nothing = pyopencl.array.empty(queue, (0, weights.shape[1]), x.dtype)
-        like = None if out is None else out.reshape(-1, w.shape[0])[:0]
-        checked = gemm(queue, nothing, weights, like, trans_b=True, bias=bias, **options)
-    result = pyopencl.array.empty(queue, result_shape, checked.dtype) if out is None else out
+    dtype = _checked_dtype(queue, arrays, options)
+    result = out if out is not None else pyopencl.array.empty(queue, result_shape, dtype)
     if result.size:
         _enqueue(queue, shape, arrays | {"out": result}, options, [*events, *x.events, *w.events])
     return result
+
+
+def _checked_dtype(queue: Any, arrays: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Return the dtype of the results. Raises TypeError and ValueError as `gemm` does."""
+    x, w, out = arrays["x"], arrays["w"], arrays.get("out")
+    with renamed_errors(a="x", b="w", c="out", dtype_a="dtype_x", dtype_b="dtype_w"):
+        require_memory({"c" if name == "out" else name: array for name, array in arrays.items()}, queue)
+        # A product without rows is checked, and nothing is enqueued.
+        weights = w.reshape(w.shape[0], -1) if w.size else pyopencl.array.empty(queue, (w.shape[0], 0), w.dtype)
+        nothing = pyopencl.array.empty(queue, (0, weights.shape[1]), x.dtype)
+        like = None if out is None else out.reshape(-1, w.shape[0])[:0]
+        return gemm(queue, nothing, weights, like, trans_b=True, bias=arrays.get("bias"), **options).dtype
 
 
 def _enqueue(queue: Any, shape: _Shape, arrays: dict[str, Any], options: dict[str, Any], events: list[Any]) -> None:

@@ -90,11 +90,11 @@ class Product:
             event = self._enqueue(queue, (*operands, output), memory, factors, events)
         else:
             dense, own = output.dense(), memory["c"]
-            memory["c"] = _memory(queue, dense)
+            memory["c"] = memory_for(queue, dense)
             if "HAS_BETA" in self.flags:
-                events[:] = [_copy(queue, output, own, dense, memory["c"], events)]
+                events[:] = [enqueue_copy(queue, output, own, dense, memory["c"], events)]
             event = self._enqueue(queue, (*operands, dense), memory, factors, events)
-            event = _copy(queue, dense, memory["c"], output, own, [event])
+            event = enqueue_copy(queue, dense, memory["c"], output, own, [event])
         result.add_event(event)
         return result
 
@@ -115,7 +115,7 @@ class Product:
         for name in ("bias", "scale_a", "scale_b"):
             arguments += memory.get(name), self.offsets.get(name, 0)
         arguments += factors["alpha"], factors["beta"], *launch.numbers
-        kernel = _kernel(queue.context, device, launch.variant)
+        kernel = gemm_kernel(queue.context, device, launch.variant)
         if not launch.copies:
             return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
         scratch = scratch_of(queue.context, device)
@@ -136,7 +136,7 @@ class Product:
             if bool(piece) != bool(tiling.block):
                 continue
             variant = self._variant(operands, tiling, piece)
-            size = _kernel(queue.context, queue.device, variant).sub_group_size
+            size = gemm_kernel(queue.context, queue.device, variant).sub_group_size
             if tiling.sub_group_size in (0, size):
                 break
         if tiling.panels:
@@ -157,7 +157,9 @@ class Product:
             b, begin, copied = self.packed.panels, 0, [a]
         numbers = [m, n, a.depth, a.size, b.size, output.line, 0, begin, output.offset]
         numbers += a.batch, b.batch, output.strides[0]
-        copies = tuple(_Copy(x, x.options(), x.numbers(offset)) for x, offset in zip(copied, (0, begin), strict=False))
+        copies = tuple(
+            PanelCopy(x, x.options(), x.numbers(offset)) for x, offset in zip(copied, (0, begin), strict=False)
+        )
         global_size = a.count * size, b.count, batch
         return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, sum(x.bytes for x in copied))
 
@@ -192,12 +194,12 @@ class _Launch:
     global_size: tuple[int, int, int]
     local_size: tuple[int, int, int]
     numbers: tuple[int, ...]
-    copies: tuple[_Copy, ...] = ()
+    copies: tuple[PanelCopy, ...] = ()
     scratch: int = 0
 
 
 @dataclass(frozen=True)
-class _Copy:
+class PanelCopy:
     """A copy of an operand into panels: the options of pack.cl, and the numbers that are its last arguments."""
 
     panels: Panels
@@ -215,7 +217,7 @@ class _Copy:
 
 def copy_into_panels(queue: Any, panels: Panels, source: Any, target: Any, events: list[Any]) -> Any:
     """Enqueue a copy of an operand from its memory into a buffer for its panels, and return its event."""
-    copy = _Copy(panels, panels.options(), panels.numbers(0))
+    copy = PanelCopy(panels, panels.options(), panels.numbers(0))
     return copy.enqueue(queue, {panels.operand.name: source}, target, events)
 
 
@@ -238,7 +240,7 @@ def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
 
 
 @dataclass
-class _Kernel:
+class Kernel:
     """A kernel of the cache. Only one thread at a time may set its arguments.
 
     program: the built program; some drivers release one that still has kernels.
@@ -255,7 +257,7 @@ class _Kernel:
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _kernel(context: Any, device: Any, variant: Variant) -> _Kernel:
+def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     """Return a kernel of gemm.cl; the context keeps it."""
     types, tiling = variant.types, variant.tiling
     names = ("A_TYPE", "B_TYPE", "SUM_TYPE", "REAL_TYPE", "D_TYPE")
@@ -272,21 +274,21 @@ def _kernel(context: Any, device: Any, variant: Variant) -> _Kernel:
     head = f"#define REAL {types[3].opencl_c}\n"
     head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
     options = [f"-D{name}={value}" for name, value in values.items()]
-    program = Program(context, f'{head}#line 1 "gemm.cl"\n{_text("gemm.cl")}').build(options, [device])
+    program = Program(context, f'{head}#line 1 "gemm.cl"\n{source_text("gemm.cl")}').build(options, [device])
     kernel = program.gemm
     real = np.dtype(types[3].numpy)
     vector = [None, np.uint64]
-    plain = _plain(kernel, [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9)
-    return _Kernel(program, plain, kernel.sub_group_size(device))
+    plain = unchecked(kernel, [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9)
+    return Kernel(program, plain, kernel.sub_group_size(device))
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> _Kernel:
+def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
     """Return a kernel of pack.cl; the context keeps it."""
-    program = Program(context, f'#line 1 "pack.cl"\n{_text("pack.cl")}').build(list(options), [device])
+    program = Program(context, f'#line 1 "pack.cl"\n{source_text("pack.cl")}').build(list(options), [device])
     kernel = program.pack
-    return _Kernel(
-        program, _plain(kernel, [None, None] + [np.uint64] * 6 + [np.uint32] * 3), kernel.sub_group_size(device)
+    return Kernel(
+        program, unchecked(kernel, [None, None] + [np.uint64] * 6 + [np.uint32] * 3), kernel.sub_group_size(device)
     )
 
 
@@ -301,7 +303,7 @@ def build_peak(queue: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> 
     sizes = {"TILE_M": m, "TILE_N": n, "TILE_K": k, "PACK": pack_of(operands[1]) if tiling.panels else 1}
     options = [f"-D{name}={value}" for name, value in (values | sizes).items()]
     device = queue.device
-    program = Program(queue.context, f'#line 1 "peak.cl"\n{_text("peak.cl")}').build(options, [device])
+    program = Program(queue.context, f'#line 1 "peak.cl"\n{source_text("peak.cl")}').build(options, [device])
     kernel = program.peak
     size, groups = kernel.sub_group_size(device), 16 * device.max_compute_units
     # GPUs need several subgroups in a work-group to fill a compute unit.
@@ -319,14 +321,14 @@ def build_peak(queue: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> 
     return launch, groups * in_group * 2 * m * n * k
 
 
-def _plain(kernel: Any, types: list[Any]) -> Any:
+def unchecked(kernel: Any, types: list[Any]) -> Any:
     """Return pyopencl's own kernel, without the checks of arguments. `types` are those of the arguments."""
     plain = cl.Kernel.from_int_ptr(kernel.int_ptr)
     plain.set_arg_types(types)
     return plain
 
 
-def _text(name: str) -> str:
+def source_text(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
@@ -343,17 +345,17 @@ def readable(queue: Any, item: Operand, memory: dict[str, Any], events: list[Any
     if item.is_by_rows or item.is_by_columns:
         return item
     dense = item.dense()
-    own, memory[item.name] = memory[item.name], _memory(queue, dense)
-    events.append(_copy(queue, item, own, dense, memory[item.name], events))
+    own, memory[item.name] = memory[item.name], memory_for(queue, dense)
+    events.append(enqueue_copy(queue, item, own, dense, memory[item.name], events))
     return dense
 
 
-def _memory(queue: Any, dense: Operand) -> Any:
+def memory_for(queue: Any, dense: Operand) -> Any:
     """Return new memory for an operand whose rows are consecutive."""
     return pyopencl.array.empty(queue, dense.shape, dense.component.numpy).base_data
 
 
-def _copy(queue: Any, source: Operand, own: Any, target: Operand, other: Any, events: list[Any]) -> Any:
+def enqueue_copy(queue: Any, source: Operand, own: Any, target: Operand, other: Any, events: list[Any]) -> Any:
     """Enqueue a copy of the numbers of an operand from the memory `own` to `other`, and return its event."""
     kernel = _copy_kernel(queue.context, queue.device, source.component.size)
     batch, rows, columns = source.shape
@@ -362,22 +364,22 @@ def _copy(queue: Any, source: Operand, own: Any, target: Operand, other: Any, ev
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _copy_kernel(context: Any, device: Any, size: int) -> _Kernel:
-    return _plain_kernel(context, device, "copy.cl", "copy", size)
+def _copy_kernel(context: Any, device: Any, size: int) -> Kernel:
+    return _kernel_without_matrices(context, device, "copy.cl", "copy", size)
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def patches_kernel(context: Any, device: Any, size: int) -> _Kernel:
+def patches_kernel(context: Any, device: Any, size: int) -> Kernel:
     """Return the kernel of conv2d.cl for components of `size` bytes; the context keeps it."""
-    kernel = _plain_kernel(context, device, "conv2d.cl", "patches", size)
+    kernel = _kernel_without_matrices(context, device, "conv2d.cl", "patches", size)
     kernel.kernel.set_scalar_arg_dtypes([None, None, np.uint64] + [np.int32] * 8 + [pyopencl.cltypes.int2] * 3)
     return kernel
 
 
-def _plain_kernel(context: Any, device: Any, file: str, name: str, size: int) -> _Kernel:
+def _kernel_without_matrices(context: Any, device: Any, file: str, name: str, size: int) -> Kernel:
     """Return a kernel without matrices, for components of `size` bytes."""
     word = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}[size]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)  # drivers write a log even if the build succeeds
-        program = cl.Program(context, _text(file)).build([f"-DTYPE={word}"], [device])
-    return _Kernel(program, getattr(program, name), 1)
+        program = cl.Program(context, source_text(file)).build([f"-DTYPE={word}"], [device])
+    return Kernel(program, getattr(program, name), 1)

@@ -38,6 +38,24 @@ def gemv(
 
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
+    rows, out = _matrices(a, x, y, inner=0 if trans_a else 1)
+    options: dict[str, Any] = {"alpha": alpha, "beta": beta, "bias": bias, "activation": activation}
+    options |= {"dtype_a": dtype_x, "dtype_b": dtype_a, "out_dtype": out_dtype}
+    with renamed_errors(a="x", b="a", c="y", dtype_a="dtype_x", dtype_b="dtype_a"):
+        result = gemm(queue, rows, a, out, trans_b=not trans_a, wait_for=wait_for, **options)
+    if len(x.shape) == 2:
+        return result
+    if y is None:
+        return result.reshape(result.shape[1])
+    y.add_event(result.events[-1])
+    return y
+
+
+def _matrices(a: Any, x: Any, y: Any, *, inner: int) -> tuple[Any, Any]:
+    """Return x and y as matrices whose rows are vectors. Raises TypeError and ValueError if they do not fit a.
+
+    inner: the dimension of a that has as many components as a vector of x.
+    """
     dimensions = len(describe_array("x", x).shape)
     if dimensions not in (1, 2):
         raise ValueError(f"x: expected 1 dimension, or 2 for several vectors, not {dimensions}")
@@ -48,22 +66,13 @@ def gemv(
     rows = x if dimensions == 2 else as_row(x)
     if rows.shape[0] > MOST_VECTORS:
         raise ValueError(f"x: expected at most {MOST_VECTORS} vectors, not {rows.shape[0]}; use gemm")
-    inner, length = (0, 1) if trans_a else (1, 0)
     if rows.shape[1] != a.shape[inner]:
         raise ValueError(f"x: expected vectors of {a.shape[inner]} components, as a has columns, not {rows.shape[1]}")
     out = y if y is None or dimensions == 2 else as_row(y)
-    if out is not None and tuple(out.shape) != (rows.shape[0], a.shape[length]):
-        raise ValueError(f"y: expected {a.shape[length]} components for each vector, not the shape {y.shape}")
-    options: dict[str, Any] = {"alpha": alpha, "beta": beta, "bias": bias, "activation": activation}
-    options |= {"dtype_a": dtype_x, "dtype_b": dtype_a, "out_dtype": out_dtype}
-    with renamed_errors(a="x", b="a", c="y", dtype_a="dtype_x", dtype_b="dtype_a"):
-        result = gemm(queue, rows, a, out, trans_b=not trans_a, wait_for=wait_for, **options)
-    if dimensions == 2:
-        return result
-    if y is None:
-        return result.reshape(a.shape[length])
-    y.add_event(result.events[-1])
-    return y
+    length = a.shape[1 - inner]
+    if out is not None and tuple(out.shape) != (rows.shape[0], length):
+        raise ValueError(f"y: expected {length} components for each vector, not the shape {y.shape}")
+    return rows, out
 
 
 def as_row(x: Any) -> Any:

@@ -84,9 +84,9 @@ def test_errors_name_the_arguments(queue: Any, device: DeviceInfo) -> None:
     import pyopencl.array as arrays
 
     floats, bytes_ = arrays.zeros(queue, (30, 20), np.float32), arrays.zeros(queue, (20,), np.int8)
-    with pytest.raises(TypeError, match="^x, a: s8 and f32 cannot be multiplied"):
+    with pytest.raises(TypeError, match=r"^x, a: s8 and f32 cannot be multiplied"):
         gemv(queue, floats, bytes_)
-    with pytest.raises(TypeError, match="^dtype_x: expected a str, not int"):
+    with pytest.raises(TypeError, match=r"^dtype_x: expected a str, not int"):
         gemv(queue, floats, bytes_, dtype_x=3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="^y: its memory overlaps a's"):
+    with pytest.raises(ValueError, match=r"^y: its memory overlaps a's"):
         gemv(queue, floats, arrays.zeros(queue, (20,), np.float32), floats[:, 0])

@@ -1,0 +1,238 @@
+"""`gemm_quantized`: products with weights in the block formats of llama.cpp, and in MXFP4."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyopencl.array
+from pyopencl.tools import first_arg_dependent_memoize
+
+from coopmat import Program
+from coopmat.matrices.variants import COMPONENT_TYPES
+
+from .kernels import Kernel, PanelCopy, Variant, enqueue_copy, gemm_kernel, memory_for, source_text, unchecked
+from .operands import (
+    Description,
+    Operand,
+    describe_array,
+    event_list,
+    operand,
+    require_memory,
+    require_separate_elements,
+)
+from .panels import CHUNK, Panels, scratch_of
+from .parameters import Tiling
+
+# Name of a format -> the weights and the bytes of a block.
+_FORMATS = {"q4_0": (32, 18), "q8_0": (32, 34), "q4_k": (256, 144), "q6_k": (256, 210), "mxfp4": (32, 17)}
+_FLOAT = COMPONENT_TYPES["f32"]
+_TILING = Tiling((12, 32, 1), panels=("f32", "f32"))  # that of float on CPUs
+_MOST_ROWS = 64  # of A; products with more rows are by panels, which are faster then
+_PANEL_BYTES = 8 << 20  # of decoded weights at a time, so that a CPU's last cache holds them
+
+
+def gemm_quantized(
+    queue: Any,
+    a: Any,
+    blocks: Any,
+    format: str,
+    shape: tuple[int, int],
+    c: Any = None,
+    *,
+    wait_for: Sequence[Any] | None = None,
+) -> Any:
+    """Enqueue C = A W^T, where W is quantized, and return the array of C.
+
+    Products are added up in float. The last event of the returned array's `events` is that of the launch.
+
+    queue: an in-order or out-of-order command queue. The launch waits for `wait_for` and for the arrays' events.
+    a: an array of m x k numbers of float32 or float16, with any strides and offset.
+    blocks: a contiguous array of uint8: the n rows of W, one behind the other, each of k weights in blocks.
+    format: "q4_0", "q8_0", "q4_k", "q6_k" or "mxfp4", as llama.cpp stores them. A block of "mxfp4" is a scale of e8m0,
+        then 16 bytes, whose low nibbles are the first 16 weights.
+    shape: n and k. k is a multiple of a block's weights: of 256 for "q4_k" and "q6_k", else of 32.
+    c: the array for the result, m x n numbers of float32 or float16, with any strides and offset. By default, it is a
+        new array of float32.
+
+    Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
+    """
+    events = event_list(queue, wait_for)
+    arrays = {"a": a, "blocks": blocks} | ({} if c is None else {"c": c})
+    described = tuple((name, describe_array(name, value)) for name, value in arrays.items())
+    product = _product(described, _format(format), _shape(shape))
+    require_memory(arrays, queue)
+    if c is None:
+        arrays["c"] = pyopencl.array.empty(queue, product.output.shape[1:], np.float32)
+    for array in arrays.values():
+        events += array.events
+    if product.shape[0] and product.shape[1]:
+        memory = {name: array.base_data for name, array in arrays.items()}
+        arrays["c"].add_event(product.run(queue, memory, events))
+    return arrays["c"]
+
+
+def _format(name: Any) -> str:
+    """Return the name of a format. Raises TypeError and ValueError for other values."""
+    if not isinstance(name, str):
+        raise TypeError(f"format: expected a str, not {type(name).__name__}")
+    if name not in _FORMATS:
+        raise ValueError(f"format: expected {', '.join(_FORMATS)}, not {name!r}")
+    return name
+
+
+def _shape(shape: Any) -> tuple[int, int]:
+    """Return n and k. Raises TypeError if they are no two integers, and ValueError if one is negative or too large."""
+    try:
+        n, k = map(operator.index, shape)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"shape: expected two integers, n and k, not {shape!r}") from error
+    if not (0 <= n < 1 << 31 and 0 <= k < 1 << 31):
+        raise ValueError(f"shape: expected n and k of 0 to 2147483647, not {(n, k)}")
+    return n, k
+
+
+@dataclass(frozen=True)
+class _Product:
+    """A product for arrays of the same description, in any memory.
+
+    left, output: A and C.
+    shape: m, n and k.
+    offset: that of the blocks, in bytes.
+    row_bytes: the bytes of a row of W.
+    """
+
+    left: Operand
+    output: Operand
+    shape: tuple[int, int, int]
+    format: str
+    offset: int
+    row_bytes: int
+
+    def run(self, queue: Any, memory: dict[str, Any], events: list[Any]) -> Any:
+        """Enqueue the product and return its event. Operands whose rows are not consecutive in memory are copied."""
+        left, output, own = self.left, self.output, memory["c"]
+        if self.shape[2] and not left.is_by_rows:
+            left, strided = left.dense(), memory["a"]
+            memory["a"] = memory_for(queue, left)
+            events = [*events, enqueue_copy(queue, self.left, strided, left, memory["a"], events)]
+        if not output.is_by_rows:
+            output = output.dense()
+            memory["c"] = memory_for(queue, output)
+        is_by_panels = self.shape[0] > _MOST_ROWS and self.shape[2] > 0
+        multiply = self._multiply_panels if is_by_panels else self._multiply_rows
+        event = multiply(queue, left, output, memory, events)
+        return event if output is self.output else enqueue_copy(queue, output, memory["c"], self.output, own, [event])
+
+    def _multiply_rows(
+        self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
+    ) -> Any:
+        """Enqueue the kernel that decodes and multiplies, and return its event."""
+        m, n, _k = self.shape
+        # Their sums are in at most 16 vectors of 16: a CPU has 32 registers of this size.
+        rows, columns = (m, 8) if m <= 2 else (4, 4)
+        # A power of two, so that there are few variants.
+        tiles = 1 << (-(-min(m, _MOST_ROWS) // rows) - 1).bit_length()
+        values: dict[str, object] = {"ROWS": rows, "COLUMNS": columns, "TILES": tiles}
+        values["CHUNK"] = CHUNK if tiles > 1 else 32
+        for name, item in (("A", left), ("D", output)):
+            values |= {f"{name}_TYPE": item.component.opencl_c, f"{name}_HALF": int(item.component.size == 2)}
+        kernel = _quantized_kernel(queue.context, queue.device, self.format, False, tuple(values.items()))
+        arguments = [memory["a"], memory["blocks"], memory["c"], left.offset, left.line, self.offset]
+        arguments += output.offset, output.line, *self.shape
+        return kernel.enqueue(queue, (-(-n // columns), -(-m // (tiles * rows))), (1, 1), arguments, events)
+
+    def _multiply_panels(
+        self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
+    ) -> Any:
+        """Enqueue the copy of A into panels, then for some columns at a time their decoding and their product.
+
+        Return the last event.
+        """
+        context, device, (m, n, k), (rows, side, _depth) = queue.context, queue.device, self.shape, _TILING.tile
+        a = Panels(left, _FLOAT, rows, is_b=False, is_flipped=False, has_sums=False)
+        decode = _quantized_kernel(context, device, self.format, True, (("SIDE", side), ("CHUNK", CHUNK)))
+        flags = frozenset({"PANELS"} if m % rows or n % side else {"PANELS", "WHOLE"})
+        product = gemm_kernel(context, device, Variant((*[_FLOAT] * 4, output.component), flags, "", _TILING, 0))
+        panel, begin, scratch = side * k, a.bytes // _FLOAT.size, scratch_of(context, device)  # in components
+        most = min(max(1, _PANEL_BYTES // (panel * _FLOAT.size)), -(-n // side)) * side
+        with scratch.lock:
+            buffer = scratch.require(context, a.bytes + most * k * _FLOAT.size)
+            before = events if scratch.event is None else [*events, scratch.event]
+            event = PanelCopy(a, a.options(), a.numbers(0)).enqueue(queue, memory, buffer, before)
+            for first in range(0, n, most):
+                columns = min(most, n - first)
+                panels, size = -(-columns // side), decode.sub_group_size
+                arguments = [memory["blocks"], buffer, self.offset + first * self.row_bytes, begin, columns, k]
+                event = decode.enqueue(queue, (panels * size, -(-k // CHUNK)), (size, 1), arguments, [event])
+                arguments = [buffer, buffer, memory["c"], *(None, 0) * 3, 1, 0, m, columns, k, a.size, panel]
+                arguments += output.line, 0, begin, output.offset + first, 0, 0, 0
+                size = product.sub_group_size
+                event = product.enqueue(queue, (a.count * size, panels, 1), (size, 1, 1), arguments, [event])
+            scratch.event = event
+        return event
+
+
+@lru_cache(maxsize=512)
+def _product(described: tuple[tuple[str, Description], ...], format: str, shape: tuple[int, int]) -> _Product:
+    """Return the product of arrays of these descriptions. Raises TypeError and ValueError."""
+    arrays, (n, k), (weights, size) = dict(described), shape, _FORMATS[format]
+    if k % weights:
+        raise ValueError(f"shape: for {format}, k must be a multiple of {weights}, not {k}")
+    left, row_bytes = _matrix("a", arrays["a"]), k // weights * size
+    if left.shape[2] != k:
+        raise ValueError(f"a: expected the shape (m, {k}), because shape is {shape}, not {arrays['a'].shape}")
+    _check_blocks(arrays["blocks"], n * row_bytes)
+    expected = (1, left.shape[1], n)
+    if "c" in arrays:
+        output = _matrix("c", arrays["c"])
+        if output.shape != expected:
+            raise ValueError(f"c: expected the shape {expected[1:]}, not {arrays['c'].shape}")
+        require_separate_elements(output)
+    else:
+        output = Operand("c", _FLOAT, expected, (0, 0, 0)).dense()
+    return _Product(left, output, (left.shape[1], n, k), format, arrays["blocks"].offset, row_bytes)
+
+
+def _matrix(name: str, array: Description) -> Operand:
+    """Return an argument as an operand. Raises TypeError and ValueError if it is no matrix of float32 or float16."""
+    if str(array.dtype) not in ("float32", "float16"):
+        raise TypeError(f"{name}: expected an array of float32 or float16, not {array.dtype}")
+    if len(array.shape) != 2:
+        raise ValueError(f"{name}: expected 2 dimensions, not {len(array.shape)}")
+    return operand(name, array, None)
+
+
+def _check_blocks(array: Description, size: int) -> None:
+    """Raise TypeError or ValueError if an array is no contiguous one of at least `size` bytes."""
+    if str(array.dtype) != "uint8":
+        raise TypeError(f"blocks: expected an array of uint8, not {array.dtype}")
+    count = 1
+    for length, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):
+        if length > 1 and stride != count:
+            raise ValueError(f"blocks: expected a contiguous array, not strides {array.strides}")
+        count *= length
+    if count < size:
+        raise ValueError(f"blocks: expected at least {size} bytes, not {count}")
+
+
+@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+def _quantized_kernel(
+    context: Any, device: Any, format: str, is_decode: bool, values: tuple[tuple[str, object], ...]
+) -> Kernel:
+    """Return the kernel `decode` or `dot_rows` of quantized.cl; the context keeps it.
+
+    values: names and values of macros that select the variant.
+    """
+    macros = (("FORMAT", format.upper()), ("DECODE", int(is_decode)), *values)
+    options = [f"-D{name}={value}" for name, value in macros]
+    program = Program(context, f'#line 1 "quantized.cl"\n{source_text("quantized.cl")}').build(options, [device])
+    kernel = program.decode if is_decode else program.dot_rows
+    types = [None] * 2 + [np.uint64] * 2 + [np.uint32] * 2
+    if not is_decode:
+        types = [None] * 3 + [np.uint64] * 5 + [np.uint32] * 3
+    return Kernel(program, unchecked(kernel, types), kernel.sub_group_size(device) if is_decode else 1)
