@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
+from .attention import attention as attention
 from .products import gemm as gemm

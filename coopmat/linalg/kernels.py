@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from math import gcd, prod
@@ -221,7 +221,7 @@ def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
 
 
 @dataclass
-class _Kernel:
+class Kernel:
     """A kernel of the cache. Only one thread at a time may set its arguments.
 
     program: the built program; some drivers release one that still has kernels.
@@ -238,7 +238,7 @@ class _Kernel:
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _kernel(context: Any, device: Any, variant: Variant) -> _Kernel:
+def _kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     """Return a kernel of gemm.cl; the context keeps it."""
     types, tiling = variant.types, variant.tiling
     names = ("A_TYPE", "B_TYPE", "SUM_TYPE", "REAL_TYPE", "D_TYPE")
@@ -255,29 +255,31 @@ def _kernel(context: Any, device: Any, variant: Variant) -> _Kernel:
     head = f"#define REAL {types[3].opencl_c}\n"
     head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
     options = [f"-D{name}={value}" for name, value in values.items()]
-    program = Program(context, f'{head}#line 1 "gemm.cl"\n{_text("gemm.cl")}').build(options, [device])
-    kernel = program.gemm
+    program = build(context, device, "gemm.cl", options, head)
     real = np.dtype(types[3].numpy)
     vector = [None, np.uint64]
-    plain = _plain(kernel, [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9)
-    return _Kernel(program, plain, kernel.sub_group_size(device))
+    arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9
+    return kernel_of(program, device, "gemm", arguments)
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> _Kernel:
+def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
     """Return a kernel of pack.cl; the context keeps it."""
-    program = Program(context, f'#line 1 "pack.cl"\n{_text("pack.cl")}').build(list(options), [device])
-    kernel = program.pack
-    return _Kernel(
-        program, _plain(kernel, [None, None] + [np.uint64] * 6 + [np.uint32] * 3), kernel.sub_group_size(device)
-    )
+    program = build(context, device, "pack.cl", options)
+    return kernel_of(program, device, "pack", [None, None] + [np.uint64] * 6 + [np.uint32] * 3)
 
 
-def _plain(kernel: Any, types: list[Any]) -> Any:
-    """Return pyopencl's own kernel, without the checks of arguments. `types` are those of the arguments."""
+def build(context: Any, device: Any, file: str, options: Sequence[str], head: str = "") -> Any:
+    """Return the built program of a file of this folder. `head` precedes the file's text."""
+    return Program(context, f'{head}#line 1 "{file}"\n{_text(file)}').build(list(options), [device])
+
+
+def kernel_of(program: Any, device: Any, name: str, types: list[Any]) -> Kernel:
+    """Return a kernel of a program, without the checks of arguments. `types` are those of the arguments."""
+    kernel = getattr(program, name)
     plain = cl.Kernel.from_int_ptr(kernel.int_ptr)
     plain.set_arg_types(types)
-    return plain
+    return Kernel(program, plain, kernel.sub_group_size(device))
 
 
 def _text(name: str) -> str:
@@ -316,9 +318,9 @@ def _copy(queue: Any, source: Operand, own: Any, target: Operand, other: Any, ev
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _copy_kernel(context: Any, device: Any, bits: int) -> _Kernel:
+def _copy_kernel(context: Any, device: Any, bits: int) -> Kernel:
     word = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}[bits]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)  # drivers write a log even if the build succeeds
         program = cl.Program(context, _text("copy.cl")).build([f"-DTYPE={word}"], [device])
-    return _Kernel(program, program.copy, 1)
+    return Kernel(program, program.copy, 1)

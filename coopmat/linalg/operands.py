@@ -30,6 +30,16 @@ def describe_array(name: str, array: Any) -> Description:
     return Description(array.dtype, tuple(array.shape), tuple(array.strides), int(array.offset))
 
 
+def events_before(queue: Any, wait_for: Any) -> list[Any]:
+    """Return the events to wait for. Raises TypeError if the queue or an event is another object."""
+    if not isinstance(queue, cl.CommandQueue):
+        raise TypeError(f"queue: expected a pyopencl.CommandQueue, not {type(queue).__name__}")
+    events = list(wait_for or ())
+    if not all(isinstance(event, cl.Event) for event in events):
+        raise TypeError("wait_for: expected a sequence of pyopencl.Event")
+    return events
+
+
 @dataclass(frozen=True)
 class Operand:
     """An array as a batch of matrices. Strides and the offset are in components.
@@ -108,10 +118,10 @@ def require_separate_elements(output: Operand) -> None:
         covered += stride * (length - 1)
 
 
-def require_memory(arrays: Mapping[str, Any], queue: Any) -> None:
+def require_memory(arrays: Mapping[str, Any], queue: Any, result: str = "c") -> None:
     """Raise ValueError if an array lies in memory of another context than the queue's, or outside its buffer.
 
-    Also raise it if the array `c` shares memory with another one.
+    Also raise it if the array with the name `result` shares memory with another one.
     """
     context, extents = queue.context, {}
     for name, array in arrays.items():
@@ -129,10 +139,10 @@ def require_memory(arrays: Mapping[str, Any], queue: Any) -> None:
         if root is not None:
             begin, memory = begin + memory.get_info(cl.mem_info.OFFSET), root
         extents[name] = memory.int_ptr, begin + first, begin + last
-    buffer, begin, end = extents.pop("c", (0, 0, 0))
+    buffer, begin, end = extents.pop(result, (0, 0, 0))
     for name, (other, first, last) in extents.items():
         if buffer == other and begin < last and first < end:
-            raise ValueError(f"c: its memory overlaps {name}'s")
+            raise ValueError(f"{result}: its memory overlaps {name}'s")
 
 
 @lru_cache(maxsize=512)

@@ -18,6 +18,7 @@ from .operands import (
     Operand,
     component_of,
     describe_array,
+    events_before,
     is_integer,
     operand,
     require_memory,
@@ -73,7 +74,7 @@ def gemm(
 
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
-    events = _events(queue, wait_for)
+    events = events_before(queue, wait_for)
     factors = {"alpha": _number("alpha", alpha), "beta": _number("beta", beta)}
     arrays = _arrays({"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b, "bias": bias}, factors)
     described = tuple((name, describe_array(name, value)) for name, value in arrays.items())
@@ -217,16 +218,6 @@ def _offsets(real: ComponentType, shape: tuple[int, int, int], arrays: dict[str,
             raise ValueError(f"{name}: expected an array whose elements are consecutive in memory")
         offsets[name] = dense.offset
     return offsets
-
-
-def _events(queue: Any, wait_for: Any) -> list[Any]:
-    """Return the events to wait for. Raises TypeError if the queue or an event is another object."""
-    if not isinstance(queue, pyopencl.CommandQueue):
-        raise TypeError(f"queue: expected a pyopencl.CommandQueue, not {type(queue).__name__}")
-    events = list(wait_for or ())
-    if not all(isinstance(event, pyopencl.Event) for event in events):
-        raise TypeError("wait_for: expected a sequence of pyopencl.Event")
-    return events
 
 
 def _number(name: str, value: Any) -> float:
