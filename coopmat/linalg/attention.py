@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,6 +11,8 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array
 from pyopencl.tools import first_arg_dependent_memoize
+
+from coopmat import Program
 
 from .kernels import Kernel, build, kernel_of
 from .operands import (
@@ -24,19 +26,23 @@ from .operands import (
 )
 from .panels import scratch_of
 
-_MAX_SIZE = 256
-_MAX_COUNT = 2**31 - 2**16  # of rows and columns: the kernels calculate with int, beyond the last tile
+_LONGEST_ROW = 256
+_MOST_ROWS = 2**30  # of Q, K and V: the kernels count with int, beyond the last tile
+_TYPES = {"lengths": ("int32",), "out": ("float32", "float16")}
 
 
 class _Variant(NamedTuple):
     """The macros of attention.cl."""
 
     ROWS: int
+    WIDTH: int
+    STEP: int
+    BLOCKS: int
     COLUMNS: int
     SIZE: int
     D: int
-    O_TYPE: str
     TYPE: str
+    O_TYPE: str
     PANELS: int
     CAUSAL: int
 
@@ -57,96 +63,94 @@ def attention(
     """Enqueue softmax(scale * Q K^T) V for each head, and return the array of the results.
 
     The last event of the returned array's `events` is that of the launch. The components of a row must be consecutive;
-    all other strides and offsets are free. A row that attends to no column becomes zeros.
+    all other strides and the offsets are free. A row that attends to no column becomes zeros.
 
     queue: an in-order or out-of-order command queue. The launch waits for `wait_for` and for the arrays' events.
-    q: an array of float16 with the shape (heads, rows, size); size is at most 256.
-    k, v: arrays of float16 with the shape (kv_heads, columns, size). kv_heads divides heads: consecutive heads of q share
-        a head of k and v, as many as heads / kv_heads.
-    causal: whether row r attends only to columns up to r + (columns - rows). The last row attends to all columns, as if
-        k and v also had the keys and values of earlier rows (a key-value cache).
+    q: an array of float16 with the shape (heads, rows, size). size is 1 to 256.
+    k, v: arrays of float16 with the shape (kv_heads, columns, size). kv_heads divides heads: head h of q uses head
+        h // (heads // kv_heads).
+    causal: whether row r attends only to columns up to r + (columns - rows). The masks are aligned at the end, as for a
+        key-value cache: the last row attends to all columns.
     scale: the factor of the products; by default 1 / sqrt(size).
-    kv_heads: the expected number of heads of k and v; only checked.
+    kv_heads: the number of heads of k and v, if it should be checked.
     lengths: the number of columns to which rows may attend: an int, or an array of int32 with a number for each head of
-        q. Numbers outside 0 to columns count as the nearest of these. Columns beyond it are not read as numbers.
+        q, which counts as 0 if it is less, and as `columns` if it is greater. Columns behind may have any values.
     out: the array for the results, of float32 or float16, with the shape of q; by default a new array of float32.
 
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
     events = events_before(queue, wait_for)
-    arrays = {"q": q, "k": k, "v": v}
-    arrays |= {name: x for name, x in (("lengths", lengths), ("out", out)) if _is_array(name, x)}
+    arrays = {"q": q, "k": k, "v": v, "lengths": lengths, "out": out}
+    is_int = isinstance(lengths, (int, np.integer))
+    arrays = {name: x for name, x in arrays.items() if name in "qkv" or not (x is None or (name == "lengths" and is_int))}
     operands = _operands(tuple((name, describe_array(name, array)) for name, array in arrays.items()))
     (heads, rows, size), (groups, columns, _) = operands["q"].shape, operands["k"].shape
     if kv_heads is not None and kv_heads != groups:
-        raise ValueError(f"kv_heads: {kv_heads!r} is not the number of heads of k and v, {groups}")
-    length = columns if lengths is None or "lengths" in arrays else _length(lengths, columns)
-    factor = _scale(scale, size)
+        raise ValueError(f"kv_heads: {kv_heads} is not the number of heads of k and v, which is {groups}")
+    if is_int and not 0 <= lengths <= columns:
+        raise ValueError(f"lengths: {lengths} is not a number of columns; expected 0 to {columns}")
+    factor = _scale(scale, size) * math.log2(math.e)
     require_memory(arrays, queue, "out")
     if out is None:
-        arrays["out"] = pyopencl.array.empty(queue, q.shape, np.float32)
-    result = arrays["out"]
+        arrays["out"] = pyopencl.array.empty(queue, (heads, rows, size), np.float32)
     for array in arrays.values():
         events += array.events
     if heads and rows:
-        numbers = (rows, columns, length, columns - rows, heads // groups, factor * math.log2(math.e))
+        length = int(lengths) if is_int else columns
+        numbers = rows, columns, length, columns - rows, heads // max(groups, 1), factor
         memory = {name: array.base_data for name, array in arrays.items()}
-        result.add_event(_enqueue(queue, operands, memory, bool(causal), numbers, events))
-    return result
-
-
-def _is_array(name: str, value: Any) -> bool:
-    """Return whether an optional argument is an array. Lengths may be an int instead."""
-    return value is not None and not (name == "lengths" and isinstance(value, (int, np.integer)))
+        arrays["out"].add_event(_enqueue(queue, operands, memory, bool(causal), numbers, events))
+    return arrays["out"]
 
 
 @lru_cache(maxsize=512)
-def _operands(described: tuple[tuple[str, Description], ...]) -> dict[str, Operand]:
-    """Return the arrays as operands; of `lengths` as a column. Raises TypeError and ValueError."""
+def _operands(described: tuple[tuple[str, Description], ...]) -> Mapping[str, Operand]:
+    """Return the arrays as operands; `lengths` has a row for each head. Raises TypeError and ValueError."""
     arrays = dict(described)
-    for name, array in arrays.items():
-        allowed = {"out": ("float32", "float16"), "lengths": ("int32",)}.get(name, ("float16",))
+    for name, array in described:
+        allowed = _TYPES.get(name, ("float16",))
         if str(array.dtype) not in allowed:
             raise TypeError(f"{name}: expected an array of {' or '.join(allowed)}, not {array.dtype}")
-        if name != "lengths" and len(array.shape) != 3:
-            raise ValueError(f"{name}: expected 3 dimensions, not {len(array.shape)}")
-    (heads, rows, size), (groups, columns, _) = arrays["q"].shape, arrays["k"].shape
-    if not 1 <= size <= _MAX_SIZE:
-        raise ValueError(f"q: its rows have {size} components; expected 1 to {_MAX_SIZE}")
-    for name, count in ("q", rows), ("k", columns):
-        if count > _MAX_COUNT:
-            raise ValueError(f"{name}: it has {count} rows; expected at most {_MAX_COUNT}")
-    if heads % groups if groups else heads:
-        raise ValueError(f"k: its number of heads, {groups}, does not divide that of q, {heads}")
-    shapes = {"k": (groups, columns, size), "v": (groups, columns, size), "out": (heads, rows, size)}
-    shapes["lengths"] = (heads,)
-    for name, array in arrays.items():
-        if array.shape != shapes.get(name, array.shape):
-            raise ValueError(f"{name}: expected the shape {shapes[name]}, not {array.shape}")
-    if "lengths" in arrays:
-        array = arrays["lengths"]
-        arrays["lengths"] = array._replace(shape=(heads, 1, 1), strides=(*array.strides, 0, 0))
+        dimensions = 1 if name == "lengths" else 3
+        if len(array.shape) != dimensions:
+            raise ValueError(f"{name}: expected {dimensions} dimensions, not {len(array.shape)}")
+        if dimensions == 1:
+            arrays[name] = array._replace(shape=(*array.shape, 1, 1), strides=(*array.strides, 0, 0))
+    _check_shapes({name: array.shape for name, array in arrays.items()})
+    q = arrays["q"]
+    arrays.setdefault("out", Description(np.dtype(np.float32), q.shape, (q.shape[1] * q.shape[2] * 4, q.shape[2] * 4, 4), 0))
     operands = {name: operand(name, array, None) for name, array in arrays.items()}
     for name, item in operands.items():
         if item.shape[2] > 1 and item.strides[2] != 1:
             raise ValueError(f"{name}: the components of a row must be consecutive, not {item.strides[2]} apart")
-    if "out" in operands:
+    if math.prod(q.shape):
         require_separate_elements(operands["out"])
-    else:
-        operands["out"] = Operand("out", operand("out", arrays["q"]._replace(dtype=np.dtype(np.float32), strides=(0, 0, 0), offset=0), None).component, (heads, rows, size), (0, 0, 0)).dense()
     return operands
 
 
-def _length(lengths: Any, columns: int) -> int:
-    if not 0 <= lengths <= columns:
-        raise ValueError(f"lengths: {lengths} is not a number of columns; expected 0 to {columns}")
-    return int(lengths)
+def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise ValueError if the shapes do not fit each other, or the kernels."""
+    (heads, rows, size), (groups, columns, _) = shapes["q"], shapes["k"]
+    if not 1 <= size <= _LONGEST_ROW:
+        raise ValueError(f"q: its rows have {size} components; expected 1 to {_LONGEST_ROW}")
+    for name, count in ("q", rows), ("k", columns):
+        if count > _MOST_ROWS:
+            raise ValueError(f"{name}: it has {count} rows; expected at most {_MOST_ROWS}")
+    if heads % groups if groups else heads:
+        raise ValueError(f"k: it has {groups} heads; expected a divisor of {heads}, the number of heads of q")
+    expected = {"k": (groups, columns, size), "v": (groups, columns, size), "out": (heads, rows, size)}
+    expected["lengths"] = (heads, 1, 1)
+    for name in expected.keys() & shapes.keys():
+        if shapes[name] != expected[name]:
+            found, wanted = (x[:1] if name == "lengths" else x for x in (shapes[name], expected[name]))
+            raise ValueError(f"{name}: expected the shape {wanted}, not {found}")
 
 
 def _scale(scale: Any, size: int) -> float:
+    """Return the factor of the products. Raises TypeError or ValueError if it is no finite number."""
     if scale is None:
         return 1 / math.sqrt(size)
-    if isinstance(scale, bool) or not isinstance(scale, (int, float, np.integer, np.floating)):
+    if not isinstance(scale, (int, float, np.integer, np.floating)):
         raise TypeError(f"scale: expected a number, not {type(scale).__name__}")
     if not math.isfinite(scale):
         raise ValueError(f"scale: {scale} is not finite")
@@ -154,53 +158,76 @@ def _scale(scale: Any, size: int) -> float:
 
 
 def _enqueue(
-    queue: Any, operands: dict[str, Operand], memory: dict[str, Any], causal: bool, numbers: Any, events: list[Any]
+    queue: Any,
+    operands: Mapping[str, Operand],
+    memory: Mapping[str, Any],
+    causal: bool,
+    numbers: tuple[Any, ...],
+    events: list[Any],
 ) -> Any:
-    """Enqueue the kernels, and return the event of the last one."""
-    context, device = queue.context, queue.device
+    """Enqueue the kernels, and return the event of the last one. `numbers` are the last arguments of `attention`."""
     (heads, rows, _), (groups, columns, _) = operands["q"].shape, operands["k"].shape
-    for variant in _variants(device, operands, causal):
-        pack, kernel = _kernels(context, device, variant)
-        if variant.ROWS <= 16 or kernel.sub_group_size == 1:
-            break
-    size = kernel.sub_group_size
-    q, k, v, o = (operands[name] for name in ("q", "k", "v", "out"))
-    lengths = operands.get("lengths")
-    offsets = [item.offset if item else 0 for item in (q, k, v, o, lengths)]
-    steps = [item.strides[0] if item else 0 for item in (q, k, v, o, lengths)]
-    lines = [item.strides[1] for item in (q, k, v, o)]
-    arguments = [memory.get(name) for name in ("q", "k", "v", "out", "lengths")]
-    global_size = (-(-rows // variant.ROWS) * size, heads)
+    variant, pack, kernel = _choose(queue, operands, causal)
+    work_items = kernel.sub_group_size
+    sizes, local = (-(-rows // (variant.ROWS * variant.BLOCKS)) * work_items, heads), (work_items, 1)
+    items = [operands.get(name) for name in ("q", "k", "v", "out", "lengths")]
+    buffers = [memory.get(name) for name in ("q", "k", "v", "out", "lengths")]
+    offsets = [item.offset if item else 0 for item in items]
+    steps = [item.strides[0] if item else 0 for item in items]
+    lines = [item.strides[1] for item in items[:4] if item]
     if not pack or not columns:
-        return kernel.enqueue(queue, global_size, (size, 1), [*arguments, *offsets, *steps, *lines, *numbers], events)
-    tiles = -(-columns // variant.COLUMNS)
-    panel = 2 * variant.D * variant.COLUMNS
-    scratch = scratch_of(context, device)
+        return kernel.enqueue(queue, sizes, local, [*buffers, *offsets, *steps, *lines, *numbers], events)
+    scratch = scratch_of(queue.context, queue.device)
+    panels = -(-columns // variant.COLUMNS)
+    step = 2 * panels * variant.COLUMNS * variant.D
     with scratch.lock:
-        panels = scratch.require(context, groups * tiles * panel * (4 if variant.TYPE == "float" else 2))
+        buffer = scratch.require(queue.context, 4 * groups * step)
         before = events if scratch.event is None else [*events, scratch.event]
-        packed = pack.enqueue(queue, (tiles * size, groups), (size, 1), [*arguments[1:3], panels, *offsets[1:3], *steps[1:3], *lines[1:3], columns], before)
-        arguments[1] = arguments[2] = panels
-        offsets[1:3], steps[1:3] = (0, 0), (tiles * panel,) * 2
-        scratch.event = kernel.enqueue(queue, global_size, (size, 1), [*arguments, *offsets, *steps, *lines, *numbers], [packed])
+        arguments = [*buffers[1:3], buffer, *offsets[1:3], *steps[1:3], *lines[1:3], columns]
+        events = [pack.enqueue(queue, (panels * work_items, groups), local, arguments, before)]
+        buffers[1:3], offsets[1:3], steps[1:3] = (buffer, buffer), (0, 0), (step, step)
+        arguments = [*buffers, *offsets, *steps, *lines, *numbers]
+        scratch.event = kernel.enqueue(queue, sizes, local, arguments, events)
         return scratch.event
 
 
-def _variants(device: Any, operands: dict[str, Operand], causal: bool) -> list[_Variant]:
-    rows, size = operands["q"].shape[1:]
-    depth = size if size % 8 == 0 else -(-size // 16) * 16
-    o_type = operands["out"].component.opencl_c
-    general = _Variant(16, 16, size, depth, o_type, "half", 0, int(causal))
-    if not device.type & cl.device_type.CPU:
-        return [general]
-    import os
-    R, C, P = int(os.environ.get("AR", 64)), int(os.environ.get("AC", 64)), int(os.environ.get("AP", 1))
-    return [_Variant(R, C, size, depth, o_type, os.environ.get("AT", "float"), P, int(causal)), general]
+def _choose(queue: Any, operands: Mapping[str, Operand], causal: bool) -> tuple[_Variant, Kernel | None, Kernel]:
+    """Return a variant with its kernels."""
+    (heads, rows, size), groups = operands["q"].shape, operands["k"].shape[0]
+    common = operands["out"].component.opencl_c, int(causal)
+    if queue.device.type & cl.device_type.CPU and _has_sub_groups_of_one(queue.context, queue.device):
+        variant = _variant_of_one(rows, rows * heads // groups if groups else 0, size, *common)
+    else:
+        depth = -(-size // 16) * 16
+        variant = _Variant(16, 16, 16, 1, 32, size, depth, "half", common[0], 0, common[1])
+    return variant, *_kernels(queue.context, queue.device, variant)
+
+
+@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+def _has_sub_groups_of_one(context: Any, device: Any) -> bool:
+    """Return whether one work-item computes with whole matrices; the context keeps the answer."""
+    matrix = "coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)"
+    store = "coop_mat_store(p, x, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);"
+    source = f"kernel void f(global float *p) {{ float __attribute__(({matrix})) x = coop_mat_init(0); {store} }}"
+    return int(Program(context, source).build([], [device]).f.sub_group_size(device)) == 1
+
+
+@lru_cache(maxsize=512)
+def _variant_of_one(rows: int, uses: int, size: int, o_type: str, causal: int) -> _Variant:
+    """Return a variant for a subgroup of one. `uses` is the number of rows of Q that read the same K and V."""
+    # Products of 24 vectors of 16 sums fit the registers. Narrow ones are a tenth slower, but have fewer zeros.
+    width = min((64, 32, 16), key=lambda width: (-(-size // width) * width * {64: 10, 32: 11, 16: 13}[width], -width))
+    depth = -(-size // width) * width
+    height = min(384 // width, rows)
+    if uses < 16:
+        return _Variant(height, width, 16, 1, 64, size, depth, "float", o_type, 0, causal)
+    blocks = min(4 * width // 64 or 1, -(-rows // height))
+    return _Variant(height, width, 1, blocks, 128, size, depth, "float", o_type, 1, causal)
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
 def _kernels(context: Any, device: Any, variant: _Variant) -> tuple[Kernel | None, Kernel]:
-    """Return the kernels `pack`, if the variant has it, and `attention`; the context keeps them."""
+    """Return the kernel `pack`, if the variant has panels, and `attention`; the context keeps them."""
     program = build(context, device, "attention.cl", [f"-D{name}={x}" for name, x in variant._asdict().items()])
     types = [None] * 5 + [np.uint64] * 5 + [np.int64] * 9 + [np.int32] * 4 + [np.uint32, np.float32]
     kernel = kernel_of(program, device, "attention", types)
