@@ -1,4 +1,4 @@
-"""Products of matrices to call: `gemm`, on pyopencl's arrays, by the matrix unit of the queue's device."""
+"""Functions on pyopencl's arrays, by the matrix unit of the queue's device: products (`gemm`) and `attention`."""
 
 from __future__ import annotations
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
 import pyopencl.array
 from pyopencl.tools import first_arg_dependent_memoize
 
-from coopmat import Program
+from coopmat.matrices.variants import COMPONENT_TYPES
 
-from .kernels import Kernel, build, kernel_of
+from .kernels import Kernel, build, kernel_of, sub_group_size
 from .operands import (
     Description,
     Operand,
     describe_array,
     events_before,
+    number,
     operand,
     require_memory,
     require_separate_elements,
@@ -31,20 +33,8 @@ _MOST_ROWS = 2**30  # of Q, K and V: the kernels count with int, beyond the last
 _TYPES = {"lengths": ("int32",), "out": ("float32", "float16")}
 
 
-class _Variant(NamedTuple):
-    """The macros of attention.cl."""
-
-    ROWS: int
-    WIDTH: int
-    STEP: int
-    BLOCKS: int
-    COLUMNS: int
-    SIZE: int
-    D: int
-    TYPE: str
-    O_TYPE: str
-    PANELS: int
-    CAUSAL: int
+# The macros of attention.cl.
+_Variant = namedtuple("_Variant", "ROWS WIDTH STEP BLOCKS COLUMNS SIZE D TYPE O_TYPE PANELS CAUSAL")
 
 
 def attention(
@@ -80,26 +70,22 @@ def attention(
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
     events = events_before(queue, wait_for)
-    arrays = {"q": q, "k": k, "v": v, "lengths": lengths, "out": out}
     is_int = isinstance(lengths, (int, np.integer))
-    arrays = {name: x for name, x in arrays.items() if name in "qkv" or not (x is None or (name == "lengths" and is_int))}
+    optional = {"lengths": None if is_int else lengths, "out": out}
+    arrays = {"q": q, "k": k, "v": v} | {name: array for name, array in optional.items() if array is not None}
     operands = _operands(tuple((name, describe_array(name, array)) for name, array in arrays.items()))
     (heads, rows, size), (groups, columns, _) = operands["q"].shape, operands["k"].shape
     if kv_heads is not None and kv_heads != groups:
         raise ValueError(f"kv_heads: {kv_heads} is not the number of heads of k and v, which is {groups}")
     if is_int and not 0 <= lengths <= columns:
         raise ValueError(f"lengths: {lengths} is not a number of columns; expected 0 to {columns}")
-    factor = _scale(scale, size) * math.log2(math.e)
+    numbers = rows, columns, int(lengths) if is_int else columns, columns - rows, heads // (groups or 1)
+    scale = _scale(scale, size) * math.log2(math.e)
     require_memory(arrays, queue, "out")
     if out is None:
         arrays["out"] = pyopencl.array.empty(queue, (heads, rows, size), np.float32)
-    for array in arrays.values():
-        events += array.events
     if heads and rows:
-        length = int(lengths) if is_int else columns
-        numbers = rows, columns, length, columns - rows, heads // max(groups, 1), factor
-        memory = {name: array.base_data for name, array in arrays.items()}
-        arrays["out"].add_event(_enqueue(queue, operands, memory, bool(causal), numbers, events))
+        arrays["out"].add_event(_enqueue(queue, operands, arrays, bool(causal), (*numbers, scale), events))
     return arrays["out"]
 
 
@@ -117,13 +103,13 @@ def _operands(described: tuple[tuple[str, Description], ...]) -> Mapping[str, Op
         if dimensions == 1:
             arrays[name] = array._replace(shape=(*array.shape, 1, 1), strides=(*array.strides, 0, 0))
     _check_shapes({name: array.shape for name, array in arrays.items()})
-    q = arrays["q"]
-    arrays.setdefault("out", Description(np.dtype(np.float32), q.shape, (q.shape[1] * q.shape[2] * 4, q.shape[2] * 4, 4), 0))
     operands = {name: operand(name, array, None) for name, array in arrays.items()}
+    shape = operands["q"].shape
+    operands.setdefault("out", Operand("out", COMPONENT_TYPES["f32"], shape, (0, 0, 0)).dense())
     for name, item in operands.items():
         if item.shape[2] > 1 and item.strides[2] != 1:
             raise ValueError(f"{name}: the components of a row must be consecutive, not {item.strides[2]} apart")
-    if math.prod(q.shape):
+    if math.prod(shape):
         require_separate_elements(operands["out"])
     return operands
 
@@ -133,9 +119,8 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
     (heads, rows, size), (groups, columns, _) = shapes["q"], shapes["k"]
     if not 1 <= size <= _LONGEST_ROW:
         raise ValueError(f"q: its rows have {size} components; expected 1 to {_LONGEST_ROW}")
-    for name, count in ("q", rows), ("k", columns):
-        if count > _MOST_ROWS:
-            raise ValueError(f"{name}: it has {count} rows; expected at most {_MOST_ROWS}")
+    if rows > _MOST_ROWS or columns > _MOST_ROWS:
+        raise ValueError(f"q, k: they have {rows} and {columns} rows; expected at most {_MOST_ROWS}")
     if heads % groups if groups else heads:
         raise ValueError(f"k: it has {groups} heads; expected a divisor of {heads}, the number of heads of q")
     expected = {"k": (groups, columns, size), "v": (groups, columns, size), "out": (heads, rows, size)}
@@ -148,30 +133,26 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 def _scale(scale: Any, size: int) -> float:
     """Return the factor of the products. Raises TypeError or ValueError if it is no finite number."""
-    if scale is None:
-        return 1 / math.sqrt(size)
-    if not isinstance(scale, (int, float, np.integer, np.floating)):
-        raise TypeError(f"scale: expected a number, not {type(scale).__name__}")
-    if not math.isfinite(scale):
+    factor = 1 / math.sqrt(size) if scale is None else number("scale", scale)
+    if not math.isfinite(factor):
         raise ValueError(f"scale: {scale} is not finite")
-    return float(scale)
+    return factor
 
 
 def _enqueue(
-    queue: Any,
-    operands: Mapping[str, Operand],
-    memory: Mapping[str, Any],
-    causal: bool,
-    numbers: tuple[Any, ...],
-    events: list[Any],
+    queue: Any, operands: Mapping[str, Operand], arrays: Mapping[str, Any], causal: bool, numbers: Any, before: Any
 ) -> Any:
-    """Enqueue the kernels, and return the event of the last one. `numbers` are the last arguments of `attention`."""
+    """Enqueue the kernels, and return the event of the last one.
+
+    numbers: the last arguments of `attention`. before: the events to wait for besides those of the arrays.
+    """
+    events = [*before, *(event for array in arrays.values() for event in array.events)]
     (heads, rows, _), (groups, columns, _) = operands["q"].shape, operands["k"].shape
     variant, pack, kernel = _choose(queue, operands, causal)
     work_items = kernel.sub_group_size
     sizes, local = (-(-rows // (variant.ROWS * variant.BLOCKS)) * work_items, heads), (work_items, 1)
     items = [operands.get(name) for name in ("q", "k", "v", "out", "lengths")]
-    buffers = [memory.get(name) for name in ("q", "k", "v", "out", "lengths")]
+    buffers = [arrays[name].base_data if name in arrays else None for name in ("q", "k", "v", "out", "lengths")]
     offsets = [item.offset if item else 0 for item in items]
     steps = [item.strides[0] if item else 0 for item in items]
     lines = [item.strides[1] for item in items[:4] if item]
@@ -182,9 +163,9 @@ def _enqueue(
     step = 2 * panels * variant.COLUMNS * variant.D
     with scratch.lock:
         buffer = scratch.require(queue.context, 4 * groups * step)
-        before = events if scratch.event is None else [*events, scratch.event]
+        events += [] if scratch.event is None else [scratch.event]
         arguments = [*buffers[1:3], buffer, *offsets[1:3], *steps[1:3], *lines[1:3], columns]
-        events = [pack.enqueue(queue, (panels * work_items, groups), local, arguments, before)]
+        events = [pack.enqueue(queue, (panels * work_items, groups), local, arguments, events)]
         buffers[1:3], offsets[1:3], steps[1:3] = (buffer, buffer), (0, 0), (step, step)
         arguments = [*buffers, *offsets, *steps, *lines, *numbers]
         scratch.event = kernel.enqueue(queue, sizes, local, arguments, events)
@@ -195,21 +176,12 @@ def _choose(queue: Any, operands: Mapping[str, Operand], causal: bool) -> tuple[
     """Return a variant with its kernels."""
     (heads, rows, size), groups = operands["q"].shape, operands["k"].shape[0]
     common = operands["out"].component.opencl_c, int(causal)
-    if queue.device.type & cl.device_type.CPU and _has_sub_groups_of_one(queue.context, queue.device):
-        variant = _variant_of_one(rows, rows * heads // groups if groups else 0, size, *common)
+    if queue.device.type & cl.device_type.CPU and sub_group_size(queue.context, queue.device) == 1:
+        variant = _variant_of_one(rows, rows * heads // groups, size, *common)
     else:
         depth = -(-size // 16) * 16
         variant = _Variant(16, 16, 16, 1, 32, size, depth, "half", common[0], 0, common[1])
     return variant, *_kernels(queue.context, queue.device, variant)
-
-
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
-def _has_sub_groups_of_one(context: Any, device: Any) -> bool:
-    """Return whether one work-item computes with whole matrices; the context keeps the answer."""
-    matrix = "coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)"
-    store = "coop_mat_store(p, x, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);"
-    source = f"kernel void f(global float *p) {{ float __attribute__(({matrix})) x = coop_mat_init(0); {store} }}"
-    return int(Program(context, source).build([], [device]).f.sub_group_size(device)) == 1
 
 
 @lru_cache(maxsize=512)

@@ -269,6 +269,15 @@ def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
     return kernel_of(program, device, "pack", [None, None] + [np.uint64] * 6 + [np.uint32] * 3)
 
 
+@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+def sub_group_size(context: Any, device: Any) -> int:
+    """Return the number of work-items that compute with a matrix by default; the context keeps it."""
+    matrix = "coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)"
+    store = "coop_mat_store(p, x, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);"
+    source = f"kernel void f(global float *p) {{ float __attribute__(({matrix})) x = coop_mat_init(0); {store} }}"
+    return int(Program(context, source).build([], [device]).f.sub_group_size(device))
+
+
 def build(context: Any, device: Any, file: str, options: Sequence[str], head: str = "") -> Any:
     """Return the built program of a file of this folder. `head` precedes the file's text."""
     return Program(context, f'{head}#line 1 "{file}"\n{_text(file)}').build(list(options), [device])

@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyopencl as cl
 from pyopencl.array import Array
 
 from coopmat.matrices.numpy_reference import BY_DTYPE
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, Kind
+
+NUMBERS = (int, float, np.integer, np.floating)
 
 
 class Description(NamedTuple):
@@ -38,6 +41,13 @@ def events_before(queue: Any, wait_for: Any) -> list[Any]:
     if not all(isinstance(event, cl.Event) for event in events):
         raise TypeError("wait_for: expected a sequence of pyopencl.Event")
     return events
+
+
+def number(name: str, value: Any) -> float:
+    """Return a factor as a number of Python. Raises TypeError for other objects."""
+    if not isinstance(value, NUMBERS):
+        raise TypeError(f"{name}: expected a number, not {type(value).__name__}")
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ def upload(queue: Any, *arrays: Array) -> list[Any]:
     return [pyopencl.array.to_device(queue, array) for array in arrays]
 
 
-def expected(q: Array, k: Array, v: Array, causal: bool = False, scale: float | None = None, lengths: Any = None) -> Array:
+def expected(
+    q: Array, k: Array, v: Array, causal: bool = False, scale: float | None = None, lengths: Any = None
+) -> Array:
     heads, rows, size = q.shape
     columns = k.shape[1]
     q, k, v = (x.astype(np.float64) for x in (q, *(np.repeat(x, heads // x.shape[0], 0) for x in (k, v))))
@@ -122,9 +124,7 @@ def test_views_and_guard_zones(queue: Any, route: str, rows: int, dtype: Any) ->
     guard = RANDOM.standard_normal((4, rows + 3, 30)).astype(dtype)
     on_q, on_k, on_v, around = upload(queue, q_rows, k_gaps, np.ascontiguousarray(v[:, ::-1]), guard)
     step, line, one = on_v.strides
-    turned = pyopencl.array.Array(
-        queue, v.shape, v.dtype, data=on_v.data, offset=29 * line, strides=(step, -line, one)
-    )
+    turned = pyopencl.array.Array(queue, v.shape, v.dtype, data=on_v.data, offset=29 * line, strides=(step, -line, one))
     out = around[:, 2 : 2 + rows, 3:27]
     result = attention(queue, on_q.transpose((1, 0, 2)), on_k[:, 1:61:2, 3:27], turned, out=out, scale=0.3)
     assert result is out
@@ -182,7 +182,8 @@ def test_waits_for_events(queue: Any) -> None:
     arrays = inputs(2, 2, 40, 40, 32)
     on_device = upload(other, *(np.zeros_like(x) for x in arrays))
     start = cl.UserEvent(queue.context)
-    copies = [cl.enqueue_copy(other, x.data, y, is_blocking=False, wait_for=[start]) for x, y in zip(on_device, arrays)]
+    pairs = zip(on_device, arrays, strict=True)
+    copies = [cl.enqueue_copy(other, x.data, y, is_blocking=False, wait_for=[start]) for x, y in pairs]
     on_device[0].add_event(copies[0])
     result = attention(other, *on_device, wait_for=copies[1:])
     start.set_status(cl.command_execution_status.COMPLETE)
@@ -198,13 +199,12 @@ def changed(number: int, change: Any) -> Any:
 ERRORS = {
     "queue": (None, {"queue": 3}, TypeError, "queue: expected a pyopencl.CommandQueue, not int"),
     "no array": (changed(1, lambda x: 3), {}, TypeError, "k: expected a pyopencl.array.Array, not int"),
-    "float": (changed(2, lambda x: x.astype(np.float32)), {}, TypeError, "v: expected an array of float16, not float32"),
+    "integers": (changed(2, lambda x: x.view(np.int16)), {}, TypeError, "v: expected an array of float16, not int16"),
     "dimensions": (changed(0, lambda x: x[0]), {}, ValueError, "q: expected 3 dimensions, not 2"),
     "columns": (changed(2, lambda x: x[:, 1:]), {}, ValueError, r"v: expected the shape \(2, 9, 8\), not \(2, 8, 8\)"),
     "size": (changed(1, lambda x: x[:, :, 1:]), {}, ValueError, r"k: expected the shape \(2, 9, 8\), not \(2, 9, 7\)"),
     "no size": (changed(0, lambda x: x[:, :, :0]), {}, ValueError, "q: its rows have 0 components; expected 1 to 256"),
     "heads": (changed(0, lambda x: x[:3]), {}, ValueError, "k: it has 2 heads; expected a divisor of 3"),
-    "apart": (changed(1, lambda x: x.transpose((0, 2, 1))[:, :, :8]), {}, ValueError, "k: expected the shape"),
     "kv_heads": (None, {"kv_heads": 4}, ValueError, "kv_heads: 4 is not the number of heads of k and v, which is 2"),
     "scale": (None, {"scale": "1"}, TypeError, "scale: expected a number, not str"),
     "infinite": (None, {"scale": np.inf}, ValueError, "scale: inf is not finite"),
@@ -247,6 +247,7 @@ def test_errors_of_other_arrays(queue: Any) -> None:
     shared = pyopencl.array.Array(queue, q.shape, np.float32, data=whole.data, strides=(0, 36, 4))
     with pytest.raises(ValueError, match="out: several of its elements may share memory"):
         attention(queue, q, k, v, out=shared)
-    other = opencl().CommandQueue(opencl().Context([queue.device]))
+    context = opencl().Context([queue.device])  # a queue of the CPU's runtime does not keep it
+    other = opencl().CommandQueue(context)
     with pytest.raises(ValueError, match="q: its memory belongs to another context than the queue's"):
         attention(other, q, k, v)

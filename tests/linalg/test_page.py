@@ -1,4 +1,4 @@
-"""The example of docs/linalg.md prints what it says."""
+"""The examples of docs/linalg.md print what it says."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "linalg.md"
 pytestmark = pytest.mark.device
 
 
-def test_the_example_prints_its_comment(
-    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+def test_an_example_prints_its_comment(
+    code: str, device: DeviceInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PYOPENCL_CTX", device.index)
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     exec(code, {})
-    assert capsys.readouterr().out == re.search(r"# (\[.*\])", code)[1] + "\n"
+    assert capsys.readouterr().out == re.search(r"# (\[.*\])\n", code)[1] + "\n"
