@@ -1,7 +1,8 @@
-"""Products of matrices to call, on pyopencl's arrays, by the matrix unit of the queue's device."""
+"""Functions on pyopencl's arrays, by the matrix unit of the queue's device: products, attention and convolutions."""
 
 from __future__ import annotations
 
+from .attention import attention as attention
 from .convolution import conv2d as conv2d
 from .packing import pack as pack
 from .panels import Packed as Packed

@@ -12,7 +12,7 @@ import pyopencl.array
 import pyopencl.cltypes
 
 from .kernels import patches_kernel
-from .operands import describe_array, event_list, renamed_errors, require_memory
+from .operands import describe_array, events_before, renamed_errors, require_memory
 from .products import gemm
 
 _MOST_BYTES = 1 << 26  # of the memory for patches, unless those of one image need more
@@ -77,7 +77,7 @@ def conv2d(
     dtype_x, dtype_w: "bf16" for arrays of uint16, "e4m3" or "e5m2" for arrays of uint8.
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
-    events = event_list(queue, wait_for)
+    events = events_before(queue, wait_for)
     arrays = {name: value for name, value in {"x": x, "w": w, "out": out, "bias": bias}.items() if value is not None}
     for name, array in arrays.items():
         _require_contiguous(name, array, 1 if name == "bias" else 4)

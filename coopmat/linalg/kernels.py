@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from math import gcd, prod
@@ -125,6 +125,7 @@ class Product:
             before = events if scratch.event is None else [*events, scratch.event]
             events = [copy.enqueue(queue, memory, buffer, before) for copy in launch.copies]
             scratch.event = kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
+            queue.flush()  # a product in another queue may wait for the event
             return scratch.event
 
     def _launch(self, queue: Any, operands: tuple[Operand, ...]) -> _Launch:
@@ -274,22 +275,18 @@ def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     head = f"#define REAL {types[3].opencl_c}\n"
     head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
     options = [f"-D{name}={value}" for name, value in values.items()]
-    program = Program(context, f'{head}#line 1 "gemm.cl"\n{source_text("gemm.cl")}').build(options, [device])
-    kernel = program.gemm
+    program = build(context, device, "gemm.cl", options, head)
     real = np.dtype(types[3].numpy)
     vector = [None, np.uint64]
-    plain = unchecked(kernel, [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9)
-    return Kernel(program, plain, kernel.sub_group_size(device))
+    arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9
+    return kernel_of(program, device, "gemm", arguments)
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
 def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
     """Return a kernel of pack.cl; the context keeps it."""
-    program = Program(context, f'#line 1 "pack.cl"\n{source_text("pack.cl")}').build(list(options), [device])
-    kernel = program.pack
-    return Kernel(
-        program, unchecked(kernel, [None, None] + [np.uint64] * 6 + [np.uint32] * 3), kernel.sub_group_size(device)
-    )
+    program = build(context, device, "pack.cl", options)
+    return kernel_of(program, device, "pack", [None, None] + [np.uint64] * 6 + [np.uint32] * 3)
 
 
 def build_peak(queue: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> tuple[Callable[[int], Any], int]:
@@ -303,8 +300,7 @@ def build_peak(queue: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> 
     sizes = {"TILE_M": m, "TILE_N": n, "TILE_K": k, "PACK": pack_of(operands[1]) if tiling.panels else 1}
     options = [f"-D{name}={value}" for name, value in (values | sizes).items()]
     device = queue.device
-    program = Program(queue.context, f'#line 1 "peak.cl"\n{source_text("peak.cl")}').build(options, [device])
-    kernel = program.peak
+    kernel = build(queue.context, device, "peak.cl", options).peak
     size, groups = kernel.sub_group_size(device), 16 * device.max_compute_units
     # GPUs need several subgroups in a work-group to fill a compute unit.
     in_group = 1 if size == 1 else 4
@@ -321,11 +317,26 @@ def build_peak(queue: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> 
     return launch, groups * in_group * 2 * m * n * k
 
 
-def unchecked(kernel: Any, types: list[Any]) -> Any:
-    """Return pyopencl's own kernel, without the checks of arguments. `types` are those of the arguments."""
+@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+def sub_group_size(context: Any, device: Any) -> int:
+    """Return the number of work-items that compute with a matrix by default; the context keeps it."""
+    matrix = "coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)"
+    store = "coop_mat_store(p, x, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16);"
+    source = f"kernel void f(global float *p) {{ float __attribute__(({matrix})) x = coop_mat_init(0); {store} }}"
+    return int(Program(context, source).build([], [device]).f.sub_group_size(device))
+
+
+def build(context: Any, device: Any, file: str, options: Sequence[str], head: str = "") -> Any:
+    """Return the built program of a file of this folder. `head` precedes the file's text."""
+    return Program(context, f'{head}#line 1 "{file}"\n{source_text(file)}').build(list(options), [device])
+
+
+def kernel_of(program: Any, device: Any, name: str, types: list[Any], *, has_matrices: bool = True) -> Kernel:
+    """Return a kernel of a program, without the checks of arguments. `types` are those of the arguments."""
+    kernel = getattr(program, name)
     plain = cl.Kernel.from_int_ptr(kernel.int_ptr)
     plain.set_arg_types(types)
-    return plain
+    return Kernel(program, plain, kernel.sub_group_size(device) if has_matrices else 1)
 
 
 def source_text(name: str) -> str:

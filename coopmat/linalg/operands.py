@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyopencl as cl
 from pyopencl.array import Array
 
 from coopmat.matrices.numpy_reference import BY_DTYPE
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
+
+NUMBERS = (int, float, np.integer, np.floating)
 
 
 class Description(NamedTuple):
@@ -30,6 +33,23 @@ def describe_array(name: str, array: Any) -> Description:
     if not isinstance(array, Array):
         raise TypeError(f"{name}: expected a pyopencl.array.Array, not {type(array).__name__}")
     return Description(array.dtype, tuple(array.shape), tuple(array.strides), int(array.offset))
+
+
+def events_before(queue: Any, wait_for: Any) -> list[Any]:
+    """Return the events to wait for. Raises TypeError if the queue or an event is another object."""
+    if not isinstance(queue, cl.CommandQueue):
+        raise TypeError(f"queue: expected a pyopencl.CommandQueue, not {type(queue).__name__}")
+    events = list(wait_for or ())
+    if not all(isinstance(event, cl.Event) for event in events):
+        raise TypeError("wait_for: expected a sequence of pyopencl.Event")
+    return events
+
+
+def number(name: str, value: Any) -> float:
+    """Return a factor as a number of Python. Raises TypeError for other objects."""
+    if not isinstance(value, NUMBERS):
+        raise TypeError(f"{name}: expected a number, not {type(value).__name__}")
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @dataclass(frozen=True)
@@ -110,10 +130,10 @@ def require_separate_elements(output: Operand) -> None:
         covered += stride * (length - 1)
 
 
-def require_memory(arrays: Mapping[str, Any], queue: Any) -> None:
+def require_memory(arrays: Mapping[str, Any], queue: Any, result: str = "c") -> None:
     """Raise ValueError if an array lies in memory of another context than the queue's, or outside its buffer.
 
-    Also raise it if the array `c` shares memory with another one.
+    Also raise it if the array with the name `result` shares memory with another one.
     """
     context, extents = queue.context, {}
     for name, array in arrays.items():
@@ -131,10 +151,10 @@ def require_memory(arrays: Mapping[str, Any], queue: Any) -> None:
         if root is not None:
             begin, memory = begin + memory.get_info(cl.mem_info.OFFSET), root
         extents[name] = memory.int_ptr, begin + first, begin + last
-    buffer, begin, end = extents.pop("c", (0, 0, 0))
+    buffer, begin, end = extents.pop(result, (0, 0, 0))
     for name, (other, first, last) in extents.items():
         if buffer == other and begin < last and first < end:
-            raise ValueError(f"c: its memory overlaps {name}'s")
+            raise ValueError(f"{result}: its memory overlaps {name}'s")
 
 
 @lru_cache(maxsize=512)
@@ -160,16 +180,6 @@ def component_of(name: str, dtype: Any, word: str | None) -> ComponentType:
     if str(dtype) != component.numpy:
         raise TypeError(f"{name}: an array of {component.name} has the dtype {component.numpy}, not {dtype}")
     return component
-
-
-def event_list(queue: Any, wait_for: Any) -> list[Any]:
-    """Return the events to wait for. Raises TypeError if the queue or an event is another object."""
-    if not isinstance(queue, cl.CommandQueue):
-        raise TypeError(f"queue: expected a pyopencl.CommandQueue, not {type(queue).__name__}")
-    events = list(wait_for or ())
-    if not all(isinstance(event, cl.Event) for event in events):
-        raise TypeError("wait_for: expected a sequence of pyopencl.Event")
-    return events
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pyopencl.array
 from coopmat.matrices.variants import COMPONENT_TYPES
 
 from .kernels import copy_into_panels, readable
-from .operands import describe_array, event_list, operand, require_memory
+from .operands import describe_array, events_before, operand, require_memory
 from .panels import Format, Packed, panels_of
 from .parameters import tilings_of
 from .products import sum_type
@@ -36,7 +36,7 @@ def pack(
 
     Raises TypeError and ValueError as `gemm` does; nothing is enqueued then.
     """
-    events = event_list(queue, wait_for)
+    events = events_before(queue, wait_for)
     described = describe_array("b", b)
     right = operand("b", described, dtype_b, transpose=bool(trans_b))
     if dtype_a is not None and dtype_a not in COMPONENT_TYPES:

@@ -13,11 +13,13 @@ from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 from .kernels import Product
 from .operands import (
+    NUMBERS,
     Description,
     Operand,
     component_of,
     describe_array,
-    event_list,
+    events_before,
+    number,
     operand,
     require_memory,
     require_separate_elements,
@@ -26,7 +28,6 @@ from .panels import Format, Packed
 
 INPUTS = frozenset({"f16", "bf16", "f32", "f64", "e4m3", "e5m2", "s8", "u8"})
 OUTPUTS = INPUTS | {"s32"}
-_NUMBERS = (int, float, np.integer, np.floating)
 # Name of an activation -> its function of a REAL x in OpenCL C.
 _ACTIVATIONS = {
     "relu": "return fmax(x, (REAL)0);",
@@ -73,9 +74,9 @@ def gemm(
 
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
-    events = event_list(queue, wait_for)
+    events = events_before(queue, wait_for)
     packed, b, trans_b, dtype_b = _unpacked(b, trans_b, dtype_b)
-    factors = {"alpha": _number("alpha", alpha), "beta": _number("beta", beta)}
+    factors = {"alpha": number("alpha", alpha), "beta": number("beta", beta)}
     arrays = _arrays({"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b, "bias": bias}, factors)
     described = _described(arrays, packed)
     flags = (factors["alpha"] != 1, factors["beta"] != 0, scale_a is not None or scale_b is not None)
@@ -108,8 +109,8 @@ def _arrays(given: dict[str, Any], factors: dict[str, float]) -> dict[str, Any]:
     """Return the arguments that are arrays. Multiply `factors["alpha"]` by scales that are numbers."""
     arrays = {}
     for name, value in given.items():
-        if isinstance(value, _NUMBERS) and name.startswith("scale"):
-            factors["alpha"] *= _number(name, value)
+        if isinstance(value, NUMBERS) and name.startswith("scale"):
+            factors["alpha"] *= number(name, value)
         elif value is not None or name in ("a", "b"):
             arrays[name] = value
     return arrays
@@ -239,13 +240,6 @@ def _offsets(real: ComponentType, shape: tuple[int, int, int], arrays: dict[str,
             raise ValueError(f"{name}: expected an array whose elements are consecutive in memory")
         offsets[name] = dense.offset
     return offsets
-
-
-def _number(name: str, value: Any) -> float:
-    """Return a factor as a number of Python. Raises TypeError for other objects."""
-    if not isinstance(value, _NUMBERS):
-        raise TypeError(f"{name}: expected a number, not {type(value).__name__}")
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _check_factors(factors: dict[str, float], real: ComponentType) -> None:

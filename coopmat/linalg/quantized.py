@@ -12,15 +12,14 @@ import numpy as np
 import pyopencl.array
 from pyopencl.tools import first_arg_dependent_memoize
 
-from coopmat import Program
 from coopmat.matrices.variants import COMPONENT_TYPES
 
-from .kernels import Kernel, PanelCopy, Variant, enqueue_copy, gemm_kernel, memory_for, source_text, unchecked
+from .kernels import Kernel, PanelCopy, Variant, build, enqueue_copy, gemm_kernel, kernel_of, memory_for
 from .operands import (
     Description,
     Operand,
     describe_array,
-    event_list,
+    events_before,
     operand,
     require_memory,
     require_separate_elements,
@@ -61,7 +60,7 @@ def gemm_quantized(
 
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
-    events = event_list(queue, wait_for)
+    events = events_before(queue, wait_for)
     arrays = {"a": a, "blocks": blocks} | ({} if c is None else {"c": c})
     described = tuple((name, describe_array(name, value)) for name, value in arrays.items())
     product = _product(described, _format(format), _shape(shape))
@@ -230,9 +229,8 @@ def _quantized_kernel(
     """
     macros = (("FORMAT", format.upper()), ("DECODE", int(is_decode)), *values)
     options = [f"-D{name}={value}" for name, value in macros]
-    program = Program(context, f'#line 1 "quantized.cl"\n{source_text("quantized.cl")}').build(options, [device])
-    kernel = program.decode if is_decode else program.dot_rows
     types = [None] * 2 + [np.uint64] * 2 + [np.uint32] * 2
     if not is_decode:
         types = [None] * 3 + [np.uint64] * 5 + [np.uint32] * 3
-    return Kernel(program, unchecked(kernel, types), kernel.sub_group_size(device) if is_decode else 1)
+    program, name = build(context, device, "quantized.cl", options), "decode" if is_decode else "dot_rows"
+    return kernel_of(program, device, name, types, has_matrices=is_decode)

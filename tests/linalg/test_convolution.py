@@ -18,7 +18,9 @@ def queue(device: DeviceInfo) -> Any:
     cl = opencl()
     context = cl.Context([device.handle])
     properties = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
-    yield cl.CommandQueue(context, properties=properties)
+    queue = cl.CommandQueue(context, properties=properties)
+    yield queue
+    queue.finish()  # a queue that is released before can hang Intel's runtime
 
 
 def oracle(x: Any, w: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:

@@ -28,7 +28,9 @@ def context(device: DeviceInfo) -> Any:
 @pytest.fixture(scope="module")
 def queue(context: Any) -> Any:
     cl = opencl()
-    return cl.CommandQueue(context, properties=cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    queue = cl.CommandQueue(context, properties=cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    yield queue
+    queue.finish()  # a queue that is released before can hang Intel's runtime
 
 
 @pytest.fixture(params=("one", "lanes", ""))
