@@ -20,6 +20,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from coopmat.devices import describe, route_for, unit_for
@@ -155,7 +156,40 @@ def instructions_of(device: Any, route: str) -> tuple[str, ...]:
 
 @cache
 def table(route: str) -> Any:
-    """Return the table of tilings of a route, or that of `lanes` if the route has none."""
-    path = files(__package__) / "tables" / f"{route.partition('@')[0].partition(':')[0]}.json"
+    """Return the table of tilings of a route, or that of `lanes` if the route has none.
+
+    Rows of the user's table take the place of the package's. Raises ValueError if the user's table has another form.
+    """
+    name = f"{route.partition('@')[0].partition(':')[0]}.json"
+    path = files(__package__) / "tables" / name
     text = (path if path.is_file() else files(__package__) / "tables" / "lanes.json").read_text(encoding="utf-8")
-    return json.loads(text)
+    shipped = json.loads(text)
+    own = user_directory() / name
+    return _merged(shipped, own) if own.is_file() else shipped
+
+
+def user_directory() -> Path:
+    """Return the directory of the user's tables, which may not exist."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("coopmat", appauthor=False)) / "linalg"
+
+
+def _merged(shipped: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return a table with the rows of the user's table in place of its own. Raises ValueError."""
+    try:
+        own = json.loads(path.read_text(encoding="utf-8"))
+        if own["schema"] != shipped["schema"]:
+            raise ValueError(f"schema {own['schema']} is not supported (supported: {shipped['schema']})")
+        for name, classes in own["gemm"].items():
+            if name not in shipped["gemm"]:
+                raise ValueError(f"the type {name} is not supported (supported: {', '.join(sorted(shipped['gemm']))})")
+            for row in (row for rows in classes.values() for row in _listed(rows)):
+                tiling = Tiling.from_dict(row)
+                sizes = (*tiling.tile, *tiling.block)
+                if len(sizes) not in (3, 6) or not all(isinstance(size, int) and size > 0 for size in sizes):
+                    raise ValueError(f"{row}: expected three positive sizes of a tile, and of a block if there is one")
+        rows = {name: classes | own["gemm"].get(name, {}) for name, classes in shipped["gemm"].items()}
+        return {**shipped, "gemm": rows, "measured": str(own.get("measured", ""))}
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: {error}; docs/linalg.md describes tables") from error
