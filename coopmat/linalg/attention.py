@@ -169,6 +169,7 @@ def _enqueue(
         buffers[1:3], offsets[1:3], steps[1:3] = (buffer, buffer), (0, 0), (step, step)
         arguments = [*buffers, *offsets, *steps, *lines, *numbers]
         scratch.event = kernel.enqueue(queue, sizes, local, arguments, events)
+        queue.flush()  # as in `Product`
         return scratch.event
 
 

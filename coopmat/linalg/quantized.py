@@ -173,6 +173,7 @@ class _Product:
                 size = product.sub_group_size
                 event = product.enqueue(queue, (a.count * size, panels, 1), (size, 1, 1), arguments, [event])
             scratch.event = event
+            queue.flush()  # as in `Product`
         return event
 
 
