@@ -78,7 +78,7 @@ def conv2d(
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
     events = events_before(queue, wait_for)
-    arrays = {name: value for name, value in {"x": x, "w": w, "out": out, "bias": bias}.items() if value is not None}
+    arrays = {"x": x, "w": w} | {name: item for name, item in (("out", out), ("bias", bias)) if item is not None}
     for name, array in arrays.items():
         _require_contiguous(name, array, 1 if name == "bias" else 4)
     pairs = {"stride": stride, "padding": padding, "dilation": dilation}
@@ -114,25 +114,39 @@ def _enqueue(queue: Any, shape: _Shape, arrays: dict[str, Any], options: dict[st
     results, inner = prod(shape.out), prod(shape.kernel) * shape.depth
     size = results * inner * x.dtype.itemsize
     step = shape.images if shape.needs_no_patches else max(1, min(shape.images, _MOST_BYTES // max(1, size)))
+    patches = None if shape.needs_no_patches else pyopencl.array.empty(queue, (step * results, inner), x.dtype)
     weights, rows = w.reshape(w.shape[0], inner), out.reshape(-1, w.shape[0])
+    # Each product waits for the one before: all use the memory of `patches`, and the last event follows all others.
+    events = [*events, *out.events]
     for first in range(0, shape.images, step):
         images = x[first : first + step]
         for group in range(shape.groups):
             filters = slice(group * shape.filters, (group + 1) * shape.filters)
-            if shape.needs_no_patches:
-                left = images.reshape(-1, shape.channels)[:, group * shape.depth : (group + 1) * shape.depth]
+            if patches is None:
+                pixels = images.reshape(images.shape[0] * results, shape.channels)
+                left = pixels[:, group * shape.depth : (group + 1) * shape.depth]
             else:
-                left = _patches(queue, shape, images, group, events)
+                left = _patches(queue, shape, images, group, patches, events)
             target = rows[first * results : first * results + left.shape[0], filters]
+            # A view shares the list of its array, and pyopencl waits on the host when a list is long.
+            target.events = []
             part = None if bias is None else bias[filters]
-            done = gemm(queue, left, weights[filters], target, trans_b=True, bias=part, wait_for=events, **options)
-            out.add_event(done.events[-1])
+            events = gemm(
+                queue, left, weights[filters], target, trans_b=True, bias=part, wait_for=events, **options
+            ).events
+    out.add_event(events[-1])
 
 
-def _patches(queue: Any, shape: _Shape, images: Any, group: int, events: list[Any]) -> Any:
-    """Enqueue the copy of what the results of a group read, and return its array: results x components."""
+def _patches(queue: Any, shape: _Shape, images: Any, group: int, memory: Any, events: list[Any]) -> Any:
+    """Enqueue the copy of what the results of a group read, and return its array: results x components.
+
+    memory: an array with at least as many rows, the first of which are written.
+    """
     results, inner = images.shape[0] * prod(shape.out), prod(shape.kernel) * shape.depth
-    patches = pyopencl.array.empty(queue, (results, inner), images.dtype)
+    patches = memory[:results]
+    patches.events = []
+    if not inner:
+        return patches
     kernel = patches_kernel(queue.context, queue.device, images.dtype.itemsize)
     numbers = [images.offset // images.dtype.itemsize, *shape.image, shape.channels, group * shape.depth, shape.depth]
     numbers += [shape.kernel[1], *shape.out]
@@ -143,11 +157,13 @@ def _patches(queue: Any, shape: _Shape, images: Any, group: int, events: list[An
 
 
 def _require_contiguous(name: str, array: Any, dimensions: int) -> None:
-    """Raise TypeError if an argument is no array, and ValueError if it has other dimensions or gaps."""
+    """Raise TypeError if an argument is no array, and ValueError if its dimensions, strides or offset do not fit."""
     if len(describe_array(name, array).shape) != dimensions:
         raise ValueError(f"{name}: expected {dimensions} dimensions, not {len(array.shape)}")
     if not array.flags.c_contiguous:
         raise ValueError(f"{name}: expected a contiguous array, not the strides {array.strides}")
+    if array.offset % array.dtype.itemsize:
+        raise ValueError(f"{name}: its offset must be a multiple of {array.dtype.itemsize} bytes, not {array.offset}")
 
 
 def _pair(name: str, value: Any) -> tuple[int, int]:

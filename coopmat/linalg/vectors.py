@@ -45,10 +45,8 @@ def gemv(
         result = gemm(queue, rows, a, out, trans_b=not trans_a, wait_for=wait_for, **options)
     if len(x.shape) == 2:
         return result
-    if y is None:
-        return result.reshape(result.shape[1])
-    y.add_event(result.events[-1])
-    return y
+    # y and its row share a list of events.
+    return result.reshape(result.shape[1]) if y is None else y
 
 
 def _matrices(a: Any, x: Any, y: Any, *, inner: int) -> tuple[Any, Any]:

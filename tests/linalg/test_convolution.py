@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,37 @@ def test_images_are_convolved_in_parts(queue: Any, monkeypatch: pytest.MonkeyPat
     assert np.array_equal(result.get(), oracle(x, w, (1, 1), (1, 1), (1, 1), 1))
 
 
+def test_many_groups_do_not_wait_on_the_host(queue: Any, device: DeviceInfo) -> None:
+    import pyopencl as cl
+    import pyopencl.array as arrays
+
+    x, w = (RANDOM.integers(-4, 5, shape).astype(np.float32) for shape in ((1, 6, 6, 16), (16, 3, 3, 1)))
+    a, b = arrays.to_device(queue, x), arrays.to_device(queue, w)
+    queue.finish()
+    start = cl.UserEvent(queue.context)
+    # If the call waits for it, the timer ends the test.
+    late = threading.Timer(20, start.set_status, [cl.command_execution_status.COMPLETE])
+    late.start()
+    result = conv2d(queue, a, b, groups=16, wait_for=[start])
+    has_returned = late.is_alive()
+    late.cancel()
+    if has_returned:
+        start.set_status(cl.command_execution_status.COMPLETE)
+    result.events[-1].wait()
+    assert has_returned and np.array_equal(result.get(), oracle(x, w, (1, 1), (0, 0), (1, 1), 16))
+
+
+@pytest.mark.parametrize("size", (1, 3))
+def test_no_channels(queue: Any, device: DeviceInfo, size: int) -> None:
+    import pyopencl.array as arrays
+
+    x, w = (arrays.zeros(queue, shape, np.float32) for shape in ((2, 4, 4, 0), (3, size, size, 0)))
+    bias = arrays.to_device(queue, np.arange(3, dtype=np.float32))
+    queue.finish()
+    result = conv2d(queue, x, w, bias=bias)
+    assert np.array_equal(result.get(), np.broadcast_to(np.arange(3), (2, 5 - size, 5 - size, 3)))
+
+
 def test_empty_images(queue: Any, device: DeviceInfo) -> None:
     import pyopencl.array as arrays
 
@@ -147,3 +179,16 @@ def test_gaps_are_rejected(queue: Any, device: DeviceInfo) -> None:
     x, w = arrays.zeros(queue, (2, 5, 5, 4), np.float32), arrays.zeros(queue, (4, 3, 3, 2), np.float32)
     with pytest.raises(ValueError, match="x: expected a contiguous array"):
         conv2d(queue, x[..., ::2], w)
+
+
+def test_other_objects_and_offsets_are_rejected(queue: Any, device: DeviceInfo) -> None:
+    import pyopencl as cl
+    import pyopencl.array as arrays
+
+    x, w = arrays.zeros(queue, (1, 5, 5, 2), np.float32), arrays.zeros(queue, (4, 3, 3, 2), np.float32)
+    with pytest.raises(TypeError, match=r"w: expected a pyopencl\.array\.Array, not NoneType"):
+        conv2d(queue, x, None)
+    memory = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 512)
+    apart = arrays.Array(queue, x.shape, np.float32, data=memory, offset=2)
+    with pytest.raises(ValueError, match="x: its offset must be a multiple of 4 bytes, not 2"):
+        conv2d(queue, apart, w)
