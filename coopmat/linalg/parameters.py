@@ -176,7 +176,7 @@ def user_directory() -> Path:
 
 
 def _merged(shipped: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return a table with the rows of the user's table in place of its own. Raises ValueError."""
+    """Return a table in which the rows of the user's table replace others. Raises ValueError."""
     try:
         own = json.loads(path.read_text(encoding="utf-8"))
         if own["schema"] != shipped["schema"]:
