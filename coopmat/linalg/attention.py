@@ -158,19 +158,16 @@ def _enqueue(
     lines = [item.strides[1] for item in items[:4] if item]
     if not pack or not columns:
         return kernel.enqueue(queue, sizes, local, [*buffers, *offsets, *steps, *lines, *numbers], events)
-    scratch = scratch_of(queue.context, queue.device)
     panels = -(-columns // variant.COLUMNS)
     step = 2 * panels * variant.COLUMNS * variant.D
-    with scratch.lock:
-        buffer = scratch.require(queue.context, 4 * groups * step)
-        events += [] if scratch.event is None else [scratch.event]
+
+    def attend_to_panels(buffer: Any, waits: list[Any]) -> Any:
         arguments = [*buffers[1:3], buffer, *offsets[1:3], *steps[1:3], *lines[1:3], columns]
-        events = [pack.enqueue(queue, (panels * work_items, groups), local, arguments, events)]
+        packed = pack.enqueue(queue, (panels * work_items, groups), local, arguments, waits)
         buffers[1:3], offsets[1:3], steps[1:3] = (buffer, buffer), (0, 0), (step, step)
-        arguments = [*buffers, *offsets, *steps, *lines, *numbers]
-        scratch.event = kernel.enqueue(queue, sizes, local, arguments, events)
-        queue.flush()  # as in `Product`
-        return scratch.event
+        return kernel.enqueue(queue, sizes, local, [*buffers, *offsets, *steps, *lines, *numbers], [packed])
+
+    return scratch_of(queue.context, queue.device).launch(queue, 4 * groups * step, events, attend_to_panels)
 
 
 def _choose(queue: Any, operands: Mapping[str, Operand], causal: bool) -> tuple[_Variant, Kernel | None, Kernel]:

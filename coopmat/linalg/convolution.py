@@ -75,6 +75,7 @@ def conv2d(
         the channels.
     bias: an array with the shape (filters,).
     dtype_x, dtype_w: "bf16" for arrays of uint16, "e4m3" or "e5m2" for arrays of uint8.
+
     Raises TypeError for types, and ValueError for values, shapes, contexts or memory; nothing is enqueued then.
     """
     events = events_before(queue, wait_for)
@@ -84,10 +85,9 @@ def conv2d(
     pairs = {"stride": stride, "padding": padding, "dilation": dilation}
     shape = _shape(x.shape, w.shape, groups, **{name: _pair(name, pair) for name, pair in pairs.items()})
     result_shape = (shape.images, *shape.out, w.shape[0])
-    if out is not None and tuple(out.shape) != result_shape:
-        raise ValueError(f"out: expected the shape {result_shape}, not {tuple(out.shape)}")
-    if bias is not None and tuple(bias.shape) != (w.shape[0],):
-        raise ValueError(f"bias: expected the shape {(w.shape[0],)}, not {tuple(bias.shape)}")
+    for name, expected in (("out", result_shape), ("bias", (w.shape[0],))):
+        if name in arrays and tuple(arrays[name].shape) != expected:
+            raise ValueError(f"{name}: expected the shape {expected}, not {tuple(arrays[name].shape)}")
     options = {"dtype_a": dtype_x, "dtype_b": dtype_w, "activation": activation, "out_dtype": out_dtype}
     dtype = _checked_dtype(queue, arrays, options)
     result = out if out is not None else pyopencl.array.empty(queue, result_shape, dtype)
@@ -99,8 +99,8 @@ def conv2d(
 def _checked_dtype(queue: Any, arrays: dict[str, Any], options: dict[str, Any]) -> Any:
     """Return the dtype of the results. Raises TypeError and ValueError as `gemm` does."""
     x, w, out = arrays["x"], arrays["w"], arrays.get("out")
+    require_memory(arrays, queue, "out")
     with renamed_errors(a="x", b="w", c="out", dtype_a="dtype_x", dtype_b="dtype_w"):
-        require_memory({"c" if name == "out" else name: array for name, array in arrays.items()}, queue)
         # A product without rows is checked, and nothing is enqueued.
         weights = w.reshape(w.shape[0], -1) if w.size else pyopencl.array.empty(queue, (w.shape[0], 0), w.dtype)
         nothing = pyopencl.array.empty(queue, (0, weights.shape[1]), x.dtype)

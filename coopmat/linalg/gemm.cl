@@ -229,8 +229,9 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-#elif PANELS
+#else
     const size_t row = first_row, column = first_column;
+#if PANELS
     a += GROUP_M * lda;
     b += GROUP_N * ldb;
     for (size_t i = 0; i < k; i += STEP)
@@ -253,9 +254,7 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
 #if A_FLIPPED && B_FLIPPED
     sum -= (Sum)coop_mat_init(128 * 128 * (int)k);
 #endif
-#else
-    const size_t row = first_row, column = first_column;
-#if WHOLE
+#elif WHOLE
     for (size_t i = 0; i < k; i += TILE_K) {
         A x = coop_mat_load(A_AT(row, i), LAYOUT_A, lda);
         B y = coop_mat_load(B_AT(i, column), LAYOUT_B, ldb);

@@ -118,15 +118,13 @@ class Product:
         kernel = gemm_kernel(queue.context, device, launch.variant)
         if not launch.copies:
             return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
-        scratch = scratch_of(queue.context, device)
-        with scratch.lock:
-            buffer = scratch.require(queue.context, launch.scratch)
+
+        def multiply_panels(buffer: Any, before: list[Any]) -> Any:
             arguments[: len(launch.copies)] = [buffer] * len(launch.copies)
-            before = events if scratch.event is None else [*events, scratch.event]
-            events = [copy.enqueue(queue, memory, buffer, before) for copy in launch.copies]
-            scratch.event = kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
-            queue.flush()  # a product in another queue may wait for the event
-            return scratch.event
+            copied = [copy.enqueue(queue, memory, buffer, before) for copy in launch.copies]
+            return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, copied)
+
+        return scratch_of(queue.context, device).launch(queue, launch.scratch, events, multiply_panels)
 
     def _launch(self, queue: Any, operands: tuple[Operand, ...]) -> _Launch:
         """Return the launch on the queue's device; its kernel is built."""
@@ -158,30 +156,27 @@ class Product:
             b, begin, copied = self.packed.panels, 0, [a]
         numbers = [m, n, a.depth, a.size, b.size, output.line, 0, begin, output.offset]
         numbers += a.batch, b.batch, output.strides[0]
-        copies = tuple(
-            PanelCopy(x, x.options(), x.numbers(offset)) for x, offset in zip(copied, (0, begin), strict=False)
-        )
+        copies = tuple(PanelCopy.to(x, offset) for x, offset in zip(copied, (0, begin), strict=False))
         global_size = a.count * size, b.count, batch
         return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, sum(x.bytes for x in copied))
 
     def _variant(self, operands: tuple[Operand, ...], tiling: Tiling, piece: int) -> Variant:
         _batch, m, n, k = self.shape
-        rows, columns, depth = tiling.group
+        (rows, columns, depth), types = tiling.group, self.types
+        is_whole = not (m % rows or n % columns)
         if tiling.panels:
-            panels = panels_of(operands, tiling)
-            flags = {"WHOLE": not (m % rows or n % columns), "PANELS": True}
-            flags |= {f"{name}_FLIPPED": item.is_flipped for name, item in zip("AB", panels, strict=True)}
-            types = (*(item.component for item in panels), *self.types[2:])
-            flags_set = self.flags | {name for name, is_set in flags.items() if is_set}
-            return Variant(types, flags_set, self.activation, tiling, 0)
-        flags = {
-            "WHOLE": not (m % rows or n % columns or k % depth),
-            "STAGED": bool(tiling.block),
-            "A_BY_COLUMNS": not operands[0].is_by_rows,
-            "B_BY_COLUMNS": not operands[1].is_by_rows,
-        }
+            a, b = panels_of(operands, tiling)
+            types = a.component, b.component, *self.types[2:]
+            flags = {"WHOLE": is_whole, "PANELS": True, "A_FLIPPED": a.is_flipped, "B_FLIPPED": b.is_flipped}
+        else:
+            flags = {
+                "WHOLE": is_whole and not k % depth,
+                "STAGED": bool(tiling.block),
+                "A_BY_COLUMNS": not operands[0].is_by_rows,
+                "B_BY_COLUMNS": not operands[1].is_by_rows,
+            }
         flags_set = self.flags | {name for name, is_set in flags.items() if is_set}
-        return Variant(self.types, flags_set, self.activation, tiling, piece)
+        return Variant(types, flags_set, self.activation, tiling, piece)
 
 
 @dataclass(frozen=True)
@@ -207,6 +202,11 @@ class PanelCopy:
     options: tuple[str, ...]
     numbers: tuple[int, ...]
 
+    @classmethod
+    def to(cls, panels: Panels, offset: int) -> PanelCopy:
+        """Return the copy into panels that begin at `offset` of a buffer, in components."""
+        return cls(panels, panels.options(), panels.numbers(offset))
+
     def enqueue(self, queue: Any, memory: Mapping[str, Any], buffer: Any, events: list[Any]) -> Any:
         """Enqueue the copy into the buffer, and return its event."""
         kernel = _pack_kernel(queue.context, queue.device, self.options)
@@ -214,12 +214,6 @@ class PanelCopy:
         size, panels = kernel.sub_group_size, self.panels
         global_size = panels.count * size, panels.chunks, panels.operand.shape[0]
         return kernel.enqueue(queue, global_size, (size, 1, 1), arguments, events)
-
-
-def copy_into_panels(queue: Any, panels: Panels, source: Any, target: Any, events: list[Any]) -> Any:
-    """Enqueue a copy of an operand from its memory into a buffer for its panels, and return its event."""
-    copy = PanelCopy(panels, panels.options(), panels.numbers(0))
-    return copy.enqueue(queue, {panels.operand.name: source}, target, events)
 
 
 def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
@@ -290,7 +284,9 @@ def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
 
 
 def build_peak(queue: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> tuple[Callable[[int], Any], int]:
-    """Return a function that enqueues peak.cl for a number of products of tiles, and the operations of one for each.
+    """Return a function that enqueues peak.cl, and the number of operations for each unit of the function's argument.
+
+    The argument is the number of products that each subgroup adds up.
 
     types: the component types of A, B and the sums.
     """

@@ -184,7 +184,10 @@ def component_of(name: str, dtype: Any, word: str | None) -> ComponentType:
 
 @contextmanager
 def renamed_errors(**names: str) -> Iterator[None]:
-    """Change the names of arguments in a TypeError or ValueError, in front of its colon and before 's: old -> new."""
+    """Rename the arguments that a TypeError or ValueError mentions: old name -> new name.
+
+    The error's text begins with arguments and a colon, and may mention others as "NAME's".
+    """
     try:
         yield
     except (TypeError, ValueError) as error:

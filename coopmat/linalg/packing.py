@@ -10,7 +10,7 @@ import pyopencl.array
 
 from coopmat.matrices.variants import COMPONENT_TYPES
 
-from .kernels import copy_into_panels, readable
+from .kernels import PanelCopy, readable
 from .operands import describe_array, events_before, operand, require_memory
 from .panels import Format, Packed, panels_of
 from .parameters import tilings_of
@@ -58,5 +58,5 @@ def pack(
     # The sums of bytes serve an A that is flipped; whether it is depends on A's signedness.
     panels = replace(panels_of((left, right), tiling)[1], has_sums=right.component.is_integer)
     data = pyopencl.array.empty(queue, (panels.bytes,), "uint8")
-    data.add_event(copy_into_panels(queue, panels, memory["b"], data.base_data, events))
+    data.add_event(PanelCopy.to(panels, 0).enqueue(queue, memory, data.base_data, events))
     return Packed(described, dtype_b, bool(trans_b), Format(panels, tiling, component.name), data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 from .operands import Description, Operand
 from .parameters import Tiling
 
-_LINE_BYTES = 64  # of a cache; pack.cl copies as many of a row of A, or of a column of B, at a time
+_LINE_BYTES = 64  # a cache line; pack.cl copies this much of each row of A, or of each column of B, at a time
 CHUNK = 256  # the columns of A that a subgroup copies; a multiple of each step
 
 
@@ -178,12 +179,19 @@ class Scratch:
     event: Any = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def require(self, context: Any, size: int) -> Any:
-        """Return a buffer of at least `size` bytes."""
-        if self.buffer is None or self.buffer.size < size:
-            # OpenCL keeps the old buffer until the launches that use it have ended.
-            self.buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, size)
-        return self.buffer
+    def launch(self, queue: Any, size: int, events: list[Any], enqueue: Callable[[Any, list[Any]], Any]) -> Any:
+        """Enqueue launches that use the memory, and return the event of the last one.
+
+        size: the number of bytes that the launches need. events: those to wait for, besides the memory's last launch.
+        enqueue: a function that enqueues them, given the buffer and all events to wait for, and returns the last event.
+        """
+        with self.lock:
+            if self.buffer is None or self.buffer.size < size:
+                # OpenCL keeps the old buffer until the launches that use it have ended.
+                self.buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, size)
+            self.event = enqueue(self.buffer, events if self.event is None else [*events, self.event])
+            queue.flush()  # launches in another queue may wait for the event
+            return self.event
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]

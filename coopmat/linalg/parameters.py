@@ -145,7 +145,7 @@ def route_of(device: Any) -> str:
     """Return the route to the device's matrix instructions; if it has none, the device's default route."""
     described = describe(device)
     unit = unit_for(described)
-    return unit if unit and instructions(described, unit) else route_for(described).matrices
+    return unit if unit and instructions_of(device, unit) else route_for(described).matrices
 
 
 @cache

@@ -94,7 +94,8 @@ def plan(
     info = select(device) if device is None or isinstance(device, str) else describe(device)
     seconds, best = min(candidates := _candidates(info, components, shape), key=lambda pair: pair[0])
     other = next(((seconds, tiling) for seconds, tiling in candidates if tiling != best), None)
-    peak, bounds = peak_of(info, components, best), _lower_bounds(info, components, shape, best)
+    peak = peak_of(info, components, best)
+    bounds = _lower_bounds(info, components, shape, best, peak)
     return Plan(
         info.label,
         operation,
@@ -125,16 +126,23 @@ def _shape(**sizes: int) -> tuple[int, int, int, int]:
 
 
 def _lower_bounds(
-    info: DeviceInfo, components: tuple[ComponentType, ...], shape: tuple[int, int, int, int], tiling: Tiling
+    info: DeviceInfo,
+    components: tuple[ComponentType, ...],
+    shape: tuple[int, int, int, int],
+    tiling: Tiling,
+    peak: float,
 ) -> dict[str, float]:
-    """Return what the launches, the memory and the instructions of a product would take alone, in seconds."""
+    """Return what the launches, the memory and the instructions of a product would take alone, in seconds.
+
+    peak: operations per second.
+    """
     rates, (batch, m, n, k) = rates_of(info), shape
     sizes = [item.size for item in (*components[:2], components[3])]
     moved = batch * sum(size * count for size, count in zip(sizes, (m * k, k * n, m * n), strict=True))
     return {
         "launch": rates.launch * (3 if tiling.panels else 1),
         "memory": moved / rates.bandwidth,
-        "instructions": 2.0 * batch * m * n * k / peak_of(info, components, tiling),
+        "instructions": 2.0 * batch * m * n * k / peak,
     }
 
 

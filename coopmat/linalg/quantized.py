@@ -157,12 +157,11 @@ class _Product:
         decode = _quantized_kernel(context, device, self.format, True, (("SIDE", side), ("CHUNK", CHUNK)))
         flags = frozenset({"PANELS"} if m % rows or n % side else {"PANELS", "WHOLE"})
         product = gemm_kernel(context, device, Variant((*[_FLOAT] * 4, output.component), flags, "", _TILING, 0))
-        panel, begin, scratch = side * k, a.bytes // _FLOAT.size, scratch_of(context, device)  # in components
+        panel, begin = side * k, a.bytes // _FLOAT.size  # in components
         most = min(max(1, _PANEL_BYTES // (panel * _FLOAT.size)), -(-n // side)) * side
-        with scratch.lock:
-            buffer = scratch.require(context, a.bytes + most * k * _FLOAT.size)
-            before = events if scratch.event is None else [*events, scratch.event]
-            event = PanelCopy(a, a.options(), a.numbers(0)).enqueue(queue, memory, buffer, before)
+
+        def multiply(buffer: Any, before: list[Any]) -> Any:
+            event = PanelCopy.to(a, 0).enqueue(queue, memory, buffer, before)
             for first in range(0, n, most):
                 columns = min(most, n - first)
                 panels, size = -(-columns // side), decode.sub_group_size
@@ -172,9 +171,9 @@ class _Product:
                 arguments += output.line, 0, begin, output.offset + first, 0, 0, 0
                 size = product.sub_group_size
                 event = product.enqueue(queue, (a.count * size, panels, 1), (size, 1, 1), arguments, [event])
-            scratch.event = event
-            queue.flush()  # as in `Product`
-        return event
+            return event
+
+        return scratch_of(context, device).launch(queue, a.bytes + most * k * _FLOAT.size, events, multiply)
 
 
 @lru_cache(maxsize=512)

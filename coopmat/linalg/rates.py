@@ -54,13 +54,13 @@ def seconds_of(
 ) -> float:
     """Return the seconds of `gemm` by a tiling, from the call to its end. Raises NotMeasured, also for wrong results.
 
-    types: the component types of A, B and C. shape: (matrices in the batch, m, n, k).
+    types: the component types of A, B and C. shape: (matrices in the batch, m, n, k), none of them 0.
     """
     batch, m, n, k = shape
-    part = max(1, min(m, int(_MOST_OPERATIONS / max(1, 2 * batch * n * k)))) if m else 0
+    part = max(1, min(m, int(_MOST_OPERATIONS / (2 * batch * n * k))))
     names = [types[0].name, types[1].name, types[-1].name]
     question = {"types": names, "shape": [batch, part, n, k], "tiling": asdict(tiling)}
-    return float(_ask(device, "product", question)) * (m / part if part else 1)
+    return float(_ask(device, "product", question)) * m / part
 
 
 def _ask(device: DeviceInfo, function: str, question: dict[str, Any]) -> Any:

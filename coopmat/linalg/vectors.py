@@ -61,18 +61,18 @@ def _matrices(a: Any, x: Any, y: Any, *, inner: int) -> tuple[Any, Any]:
         raise ValueError(f"a: expected 2 dimensions, not {len(a.shape)}")
     if y is not None and len(describe_array("y", y).shape) != dimensions:
         raise ValueError(f"y: expected {dimensions} dimensions, as x has, not {len(y.shape)}")
-    rows = x if dimensions == 2 else as_row(x)
+    rows = x if dimensions == 2 else _as_row(x)
     if rows.shape[0] > MOST_VECTORS:
         raise ValueError(f"x: expected at most {MOST_VECTORS} vectors, not {rows.shape[0]}; use gemm")
     if rows.shape[1] != a.shape[inner]:
         raise ValueError(f"x: expected vectors of {a.shape[inner]} components, as a has columns, not {rows.shape[1]}")
-    out = y if y is None or dimensions == 2 else as_row(y)
+    out = y if y is None or dimensions == 2 else _as_row(y)
     length = a.shape[1 - inner]
     if out is not None and tuple(out.shape) != (rows.shape[0], length):
         raise ValueError(f"y: expected {length} components for each vector, not the shape {y.shape}")
     return rows, out
 
 
-def as_row(x: Any) -> Any:
+def _as_row(x: Any) -> Any:
     """Return a vector as a matrix of one row, in the same memory."""
     return x[None, :]

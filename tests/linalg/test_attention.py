@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices import opencl
 from coopmat.linalg import attention
 
 pytestmark = pytest.mark.device
@@ -16,12 +16,6 @@ pytestmark = pytest.mark.device
 Array = npt.NDArray[Any]
 RANDOM = np.random.default_rng(11)
 TOLERANCE = 2e-3  # some routes round the exponentials to half
-
-
-@pytest.fixture
-def queue(device: DeviceInfo) -> Any:
-    context = opencl().Context([device.handle])
-    yield opencl().CommandQueue(context)
 
 
 @pytest.fixture(params=("one", "lanes", ""))

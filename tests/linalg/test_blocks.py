@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coopmat.devices import DeviceInfo, opencl
 from coopmat.linalg import gemm, kernels, parameters, products
 from coopmat.linalg.panels import line_of
 from coopmat.linalg.parameters import Tiling
@@ -34,14 +33,6 @@ TILINGS = {
 DTYPES = {"f16": np.float16, "s8": np.int8, "f32": np.float32}
 # m, n and k: multiples of the blocks, multiples of 16 bytes (which are copied at a time then), and others.
 SHAPES = ((64, 128, 128), (40, 80, 96), (44, 36, 20), (33, 48, 64), (32, 33, 64), (16, 16, 16))
-
-
-@pytest.fixture
-def queue(device: DeviceInfo) -> Any:
-    cl = opencl()
-    # The queue of the CPU's runtime does not keep its context.
-    context = cl.Context([device.handle])
-    yield cl.CommandQueue(context)
 
 
 @pytest.fixture(params=TILINGS)

@@ -7,19 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coopmat.devices import DeviceInfo, opencl
+from coopmat.devices import DeviceInfo
 from coopmat.linalg import gemv, products
 
 RANDOM = np.random.default_rng(6)
-
-
-@pytest.fixture
-def queue(device: DeviceInfo) -> Any:
-    cl = opencl()
-    context = cl.Context([device.handle])
-    queue = cl.CommandQueue(context)
-    yield queue
-    queue.finish()  # a queue that is released before can hang Intel's runtime
 
 
 @pytest.mark.parametrize("route", ("one", "lanes", ""))
