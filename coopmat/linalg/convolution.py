@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyopencl.array
-import pyopencl.cltypes
 
 from .kernels import patches_kernel
 from .operands import describe_array, events_before, renamed_errors, require_memory
@@ -149,9 +148,8 @@ def _patches(queue: Any, shape: _Shape, images: Any, group: int, memory: Any, ev
         return patches
     kernel = patches_kernel(queue.context, queue.device, images.dtype.itemsize)
     numbers = [images.offset // images.dtype.itemsize, *shape.image, shape.channels, group * shape.depth, shape.depth]
-    numbers += [shape.kernel[1], *shape.out]
-    pairs = [pyopencl.cltypes.make_int2(*pair) for pair in (shape.stride, shape.padding, shape.dilation)]
-    arguments = [images.base_data, patches.base_data, *numbers, *pairs]
+    numbers += [shape.kernel[1], *shape.out, *shape.stride, *shape.padding, *shape.dilation]
+    arguments = [images.base_data, patches.base_data, *numbers]
     patches.add_event(kernel.enqueue(queue, (inner, results), None, arguments, events))
     return patches
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pyopencl.array
-import pyopencl.cltypes
 from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat import Program
@@ -132,7 +131,7 @@ class Product:
         tilings = tilings_of(queue.device, self.types, self.shape)
         for tiling in tilings if self.packed is None else [self.packed.tiling_of(m)]:
             piece = _piece(operands, tiling)
-            if bool(piece) != bool(tiling.block):
+            if bool(piece) != bool(tiling.block) or (tiling.dot and not _is_by_dots(operands)):
                 continue
             variant = self._variant(operands, tiling, piece)
             size = gemm_kernel(queue.context, queue.device, variant).sub_group_size
@@ -141,7 +140,7 @@ class Product:
         if tiling.panels:
             return self._launch_on_panels(operands, variant, size)
         rows, columns, _depth = tiling.group
-        group = size * tiling.sub_groups
+        group = tiling.dot or size * tiling.sub_groups
         numbers = [m, n, k, *(item.line for item in operands), *(item.offset for item in operands)]
         numbers += [item.strides[0] for item in operands]
         return _Launch(variant, (-(-n // columns) * group, -(-m // rows), batch), (group, 1, 1), tuple(numbers))
@@ -164,11 +163,12 @@ class Product:
         _batch, m, n, k = self.shape
         (rows, columns, depth), types = tiling.group, self.types
         is_whole = not (m % rows or n % columns)
+        flags: dict[str, bool] = {}
         if tiling.panels:
             a, b = panels_of(operands, tiling)
             types = a.component, b.component, *self.types[2:]
             flags = {"WHOLE": is_whole, "PANELS": True, "A_FLIPPED": a.is_flipped, "B_FLIPPED": b.is_flipped}
-        else:
+        elif not tiling.dot:
             flags = {
                 "WHOLE": is_whole and not k % depth,
                 "STAGED": bool(tiling.block),
@@ -234,6 +234,11 @@ def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
     return piece if piece >= (4 if size >= 4 else 8) else 0
 
 
+def _is_by_dots(operands: tuple[Operand, ...]) -> bool:
+    """Return whether A is by rows, and B by columns only."""
+    return operands[0].is_by_rows and not operands[1].is_by_rows
+
+
 @dataclass
 class Kernel:
     """A kernel of the cache. Only one thread at a time may set its arguments.
@@ -253,7 +258,7 @@ class Kernel:
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
 def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
-    """Return a kernel of gemm.cl; the context keeps it."""
+    """Return a kernel of gemm.cl, or of dot.cl; the context keeps it."""
     types, tiling = variant.types, variant.tiling
     names = ("A_TYPE", "B_TYPE", "SUM_TYPE", "REAL_TYPE", "D_TYPE")
     values: dict[str, object] = {name: t.opencl_c for name, t in zip(names, types, strict=True)}
@@ -268,12 +273,16 @@ def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
         values |= {"LINE": line_of(panels), "PACK": pack_of(panels), "CHUNK": CHUNK}
     head = f"#define REAL {types[3].opencl_c}\n"
     head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
-    options = [f"-D{name}={value}" for name, value in values.items()]
-    program = build(context, device, "gemm.cl", options, head)
     real = np.dtype(types[3].numpy)
     vector = [None, np.uint64]
     arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9
-    return kernel_of(program, device, "gemm", arguments)
+    if tiling.dot:
+        bits = {name: "ushort" for name, value in values.items() if value == "bfloat16"}
+        return _kernel_without_matrices(
+            context, device, "dot.cl", "gemm", values | bits | {"WORK_ITEMS": tiling.dot}, arguments, head
+        )
+    options = [f"-D{name}={value}" for name, value in values.items()]
+    return kernel_of(build(context, device, "gemm.cl", options, head), device, "gemm", arguments)
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
@@ -283,17 +292,20 @@ def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
     return kernel_of(program, device, "pack", [None, None] + [np.uint64] * 6 + [np.uint32] * 3)
 
 
-def build_peak(queue: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> tuple[Callable[[int], Any], int]:
+def build_peak(
+    queue: Any, types: tuple[ComponentType, ...], tiling: Tiling, *, in_registers: bool
+) -> tuple[Callable[[int], Any], int]:
     """Return a function that enqueues peak.cl, and the number of operations for each unit of the function's argument.
 
     The argument is the number of products that each subgroup adds up.
 
-    types: the component types of A, B and the sums.
+    types: the component types of A, B and the sums. in_registers: whether the tiles are read only once.
     """
     operands = [COMPONENT_TYPES[name] for name in tiling.panels] or list(types[:2])
     m, n, k = tiling.tile
     values = dict(zip(("A_TYPE", "B_TYPE", "SUM_TYPE"), (item.opencl_c for item in (*operands, types[2])), strict=True))
     sizes = {"TILE_M": m, "TILE_N": n, "TILE_K": k, "PACK": pack_of(operands[1]) if tiling.panels else 1}
+    sizes["IN_REGISTERS"] = int(in_registers)
     options = [f"-D{name}={value}" for name, value in (values | sizes).items()]
     device = queue.device
     kernel = build(queue.context, device, "peak.cl", options).peak
@@ -372,21 +384,39 @@ def enqueue_copy(queue: Any, source: Operand, own: Any, target: Operand, other: 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
 def _copy_kernel(context: Any, device: Any, size: int) -> Kernel:
-    return _kernel_without_matrices(context, device, "copy.cl", "copy", size)
+    return _kernel_without_matrices(context, device, "copy.cl", "copy", {"TYPE": _WORDS[size]})
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
 def patches_kernel(context: Any, device: Any, size: int) -> Kernel:
     """Return the kernel of conv2d.cl for components of `size` bytes; the context keeps it."""
-    kernel = _kernel_without_matrices(context, device, "conv2d.cl", "patches", size)
-    kernel.kernel.set_scalar_arg_dtypes([None, None, np.uint64] + [np.int32] * 8 + [pyopencl.cltypes.int2] * 3)
-    return kernel
+    arguments = [None, None, np.uint64] + [np.int32] * 14
+    return _kernel_without_matrices(context, device, "conv2d.cl", "patches", {"TYPE": _WORDS[size]}, arguments)
 
 
-def _kernel_without_matrices(context: Any, device: Any, file: str, name: str, size: int) -> Kernel:
-    """Return a kernel without matrices, for components of `size` bytes."""
-    word = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}[size]
+# Bytes of a component -> a type of this size.
+_WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}
+
+
+def _kernel_without_matrices(
+    context: Any,
+    device: Any,
+    file: str,
+    name: str,
+    macros: Mapping[str, object],
+    types: Sequence[Any] = (),
+    head: str = "",
+) -> Kernel:
+    """Return a kernel without matrices, which the device's own compiler builds.
+
+    types: those of the arguments, by which scalars are converted; empty if arguments have the right types.
+    head: text that precedes the file's.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)  # drivers write a log even if the build succeeds
-        program = cl.Program(context, source_text(file)).build([f"-DTYPE={word}"], [device])
-    return Kernel(program, getattr(program, name), 1)
+        program = cl.Program(context, head + source_text(file))
+        program.build([f"-D{macro}={value}" for macro, value in macros.items()], [device])
+    kernel = getattr(program, name)
+    if types:
+        kernel.set_scalar_arg_dtypes(types)
+    return Kernel(program, kernel, 1)

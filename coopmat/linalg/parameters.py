@@ -10,8 +10,9 @@ A table is a file of tables/, named after the route, in JSON:
 
 `gemm` has the component types of A, and for each the parameters of a class (`shape_class`): what `Tiling` documents.
 They may have conditions: `needs` names an instruction of the device, `rows` is the largest m, and `whole` requires
-that m, n and k are multiples of the tile's. The first parameters of a list whose conditions hold are used; if there are
-none, those of the default class, then those of "f32".
+that m, n and k are multiples of the tile's. `by_columns` has the parameters for a B whose columns are consecutive, if
+it and A can be multiplied by dot.cl. The first parameters of a list whose conditions hold are used; if there are none,
+those of the default class, then those of "f32".
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ from typing import Any
 from coopmat.devices import describe, route_for, unit_for
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 from coopmat.runtime.instruction_probe import instructions
+
+# The component types of the result, and of A and B, that dot.cl has.
+_DOT_RESULTS = frozenset({"f16", "f32", "f64"})
+_DOT_TYPES = _DOT_RESULTS | {"bf16"}
 
 
 def shape_class(batch: int, m: int, n: int, k: int) -> str:
@@ -51,18 +56,21 @@ class Tiling:
     block: m and n of a block, and the columns of A that are copied to local memory at a time; empty if none are.
     sub_group_size: the work-items that compute a tile; 0 if any number can.
     panels: the component types of the panels into which A and B are copied; empty if they are not.
+    dot: the work-items that compute the tile by dot products of vectors of k components (dot.cl); 0 if matrices are
+        multiplied.
     """
 
     tile: tuple[int, int, int]
     block: tuple[int, ...] = ()
     sub_group_size: int = 0
     panels: tuple[str, ...] = ()
+    dot: int = 0
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> Tiling:
         """Return the tiling of a row of a table."""
         tile, size = tuple(row["tile"]), row.get("sub_group_size", 0)
-        return cls(tile, tuple(row.get("block", ())), size, tuple(row.get("panels", ())))
+        return cls(tile, tuple(row.get("block", ())), size, tuple(row.get("panels", ())), row.get("dot", 0))
 
     @property
     def group(self) -> tuple[int, int, int]:
@@ -116,9 +124,10 @@ def _is_for(row: dict[str, Any], shape: tuple[int, int, int, int]) -> bool:
 
 
 def _tilings(row: dict[str, Any]) -> list[Tiling]:
-    """Return the tiling of a row. If it has a block, the tiling without the block follows."""
+    """Return the tilings of a row: by dot products, of blocks, then without."""
+    dots = [Tiling.from_dict(row["by_columns"])] if "by_columns" in row else []
     tiling = Tiling.from_dict(row)
-    return [tiling, Tiling(tiling.tile, (), tiling.sub_group_size)] if tiling.block else [tiling]
+    return [*dots, tiling, *([Tiling(tiling.tile, (), tiling.sub_group_size)] if tiling.block else [])]
 
 
 _forced: list[Tiling] = []
@@ -130,7 +139,9 @@ def force(tiling: Tiling) -> None:
 
 
 def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
-    """Return whether A and B can be copied as the tiling requires."""
+    """Return whether A and B can be copied, or read, as the tiling requires."""
+    if tiling.dot:
+        return {types[0].name, types[1].name} <= _DOT_TYPES and types[-1].name in _DOT_RESULTS
     if tiling.panels:
         kinds = {COMPONENT_TYPES[name].kind for name in tiling.panels}
         return shape[3] > 0 and kinds == {types[0].kind} and types[0].bits <= COMPONENT_TYPES[tiling.panels[0]].bits
@@ -185,10 +196,11 @@ def _merged(shipped: dict[str, Any], path: Path) -> dict[str, Any]:
             if name not in shipped["gemm"]:
                 raise ValueError(f"the type {name} is not supported (supported: {', '.join(sorted(shipped['gemm']))})")
             for row in (row for rows in classes.values() for row in _listed(rows)):
-                tiling = Tiling.from_dict(row)
-                sizes = (*tiling.tile, *tiling.block)
-                if len(sizes) not in (3, 6) or not all(isinstance(size, int) and size > 0 for size in sizes):
-                    raise ValueError(f"{row}: expected three positive sizes of a tile, and of a block if there is one")
+                for tiling in _tilings(row):
+                    sizes = (*tiling.tile, *tiling.block)
+                    if len(sizes) not in (3, 6) or not all(isinstance(size, int) and size > 0 for size in sizes):
+                        expected = "three positive sizes of a tile, and of a block if there is one"
+                        raise ValueError(f"{row}: expected {expected}")
         rows = {name: classes | own["gemm"].get(name, {}) for name, classes in shipped["gemm"].items()}
         return {**shipped, "gemm": rows, "measured": str(own.get("measured", ""))}
     except (ValueError, LookupError, TypeError, AttributeError) as error:

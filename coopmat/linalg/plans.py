@@ -23,7 +23,8 @@ class Plan:
     route: the route to the device's instructions. instruction: the matrix instruction's name; empty if none is used.
     tile, block, panels: as in `Tiling`. note: what is uncertain about the choice; empty if nothing is.
     seconds: the predicted time of a call, which is that of a measurement, scaled if the product is large.
-    peak: the measured operations per second of tiles that stay in a cache. fraction: what the product reaches of it.
+    peak: the measured operations per second of tiles that stay in a cache, or in registers on GPUs. fraction: what the
+        product reaches of it.
     lower_bounds: what the launches, the memory and the instructions would take alone. limit: the largest of them.
     next_best: the parameters and the seconds of the other candidate; None if there is none.
     """
@@ -94,7 +95,8 @@ def plan(
     info = select(device) if device is None or isinstance(device, str) else describe(device)
     seconds, best = min(candidates := _candidates(info, components, shape), key=lambda pair: pair[0])
     other = next(((seconds, tiling) for seconds, tiling in candidates if tiling != best), None)
-    peak = peak_of(info, components, best)
+    instruction = _instruction(info, components, best)
+    peak = peak_of(info, components, best, has_instruction=bool(instruction))
     bounds = _lower_bounds(info, components, shape, best, peak)
     return Plan(
         info.label,
@@ -103,7 +105,7 @@ def plan(
         (components[0].name, components[1].name, components[3].name),
         shape_class(*shape),
         route_of(info.handle),
-        _instruction(info, components, best),
+        instruction,
         best.tile,
         best.block,
         best.panels,

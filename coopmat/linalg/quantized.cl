@@ -1,16 +1,17 @@
 // C = A W^T, where the n rows of W are k weights each, in blocks: formats of llama.cpp, and MXFP4.
 //
 // For few rows of A, the kernel `dot_rows` decodes weights and multiplies them at once. For more rows, the kernel `decode`
-// writes weights to panels, which gemm.cl multiplies. These macros select the variant:
+// writes weights to panels, or `decode_rows` to rows, which gemm.cl multiplies. These macros select the variant:
 //
 //   FORMAT                     Q4_0, Q8_0, Q4_K, Q6_K or MXFP4
-//   DECODE                     1 for the kernel `decode`, 0 for `dot_rows`
+//   DECODE                     1 for the kernels `decode` and `decode_rows`, 0 for `dot_rows`
 //   CHUNK                      the weights of a column that are decoded at a time, a multiple of 32
 //   SIDE                       of `decode`: the columns of a panel
 //   A_TYPE, D_TYPE             of `dot_rows`: the component types of A and C
 //   A_HALF, D_HALF             of `dot_rows`: 1 if this type is half, 0 if it is float
 //   ROWS, COLUMNS              of `dot_rows`: the rows of A and the rows of W that a work-item multiplies at a time
 //   TILES                      of `dot_rows`: the most times that a work-item does so, for other rows of A
+//   WORK_ITEMS                 of `dot_rows`: the work-items that share the sums along k; more than one only if TILES is 1
 
 #define Q4_0 1
 #define Q8_0 2
@@ -142,6 +143,16 @@ kernel void decode(const global uchar *blocks, global float *panels, ulong offse
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
+
+// A work-item decodes RUN weights.
+kernel void decode_rows(const global uchar *blocks, global float *rows, ulong offset_blocks, uint k)
+{
+    const size_t row = get_global_id(1), run = get_global_id(0);
+    float16 first, last;
+    decode_run(blocks + offset_blocks + row * ROW_BYTES(k), run, &first, &last);
+    vstore16(first, 0, rows + row * k + run * RUN);
+    vstore16(last, 1, rows + row * k + run * RUN);
+}
 #else
 #if A_HALF
 #define LOAD_16 vload_half16
@@ -165,15 +176,15 @@ float sum_16(float16 x)
     return (z.x + z.z) + (z.y + z.w);
 }
 
-// One work-item computes COLUMNS columns of ROWS * TILES rows of C, ROWS rows at a time. It decodes CHUNK weights of each column, and
-// multiplies them by all these rows of A; in between, the sums of other rows are in memory. It works with vectors along k, so
-// that a compiler must not make vectors of work-items: hence the work-groups of one.
-__attribute__((reqd_work_group_size(1, 1, 1)))
+// A work-group computes COLUMNS columns of ROWS * TILES rows of C, ROWS rows at a time. A work-item decodes CHUNK weights
+// of each column, and multiplies them by all these rows of A; in between, the sums of other rows are in memory. It works
+// with vectors along k, so that a CPU's compiler must not make vectors of work-items: hence the work-groups of one there.
+__attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1)))
 kernel void dot_rows(const global A_TYPE *a, const global uchar *blocks, global D_TYPE *d, ulong offset_a, ulong lda,
                      ulong offset_blocks, ulong offset_d, ulong ldd, uint m, uint n, uint k)
 {
-    const uint column = get_global_id(0) * COLUMNS;
-    const size_t row = get_global_id(1) * ROWS * TILES;
+    const uint column = get_group_id(0) * COLUMNS;
+    const size_t row = get_group_id(1) * ROWS * TILES;
     m = min((uint)(m - row), (uint)(ROWS * TILES));
     const uint tiles = TILES == 1 ? 1 : (m + ROWS - 1) / ROWS;
     a += offset_a + row * lda;
@@ -185,7 +196,7 @@ kernel void dot_rows(const global A_TYPE *a, const global uchar *blocks, global 
     UNROLL for (uint j = 0; j < COLUMNS; ++j) w[j] = blocks + min(column + j, n - 1) * ROW_BYTES(k);
     for (uint tile = 0; tile < tiles; ++tile)
         EACH_SUM sums[tile][i][j] = 0;
-    for (uint begin = 0; begin < k; begin += CHUNK) {
+    for (uint begin = get_local_id(0) * CHUNK; begin < k; begin += WORK_ITEMS * CHUNK) {
         const uint vectors = CHUNK == RUN ? RUN / 16 : min((uint)CHUNK, k - begin) / 16;
         float16 weights[CHUNK / 16][COLUMNS];
         for (uint v = 0; v < vectors; v += 2)
@@ -201,11 +212,25 @@ kernel void dot_rows(const global A_TYPE *a, const global uchar *blocks, global 
             EACH_SUM sums[tile][i][j] = part[i][j];
         }
     }
+#if WORK_ITEMS > 1
+    local float parts[ROWS][COLUMNS][WORK_ITEMS];
+    EACH_SUM parts[i][j][get_local_id(0)] = sum_16(sums[0][i][j]);
+    for (uint count = WORK_ITEMS / 2; count > 0; count /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (get_local_id(0) < count)
+            EACH_SUM parts[i][j][get_local_id(0)] += parts[i][j][get_local_id(0) + count];
+    }
+    if (get_local_id(0) > 0)
+        return;
+#define SUM(TILE, I, J) parts[I][J][0]
+#else
+#define SUM(TILE, I, J) sum_16(sums[TILE][I][J])
+#endif
     for (uint tile = 0; tile < tiles; ++tile)
         EACH_SUM {
             const uint line = tile * ROWS + i;
             if (line < m && column + j < n)
-                STORE(sum_16(sums[tile][i][j]), line * ldd + column + j);
+                STORE(SUM(tile, i, j), line * ldd + column + j);
         }
 }
 #endif

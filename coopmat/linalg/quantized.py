@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 import pyopencl.array
 from pyopencl.tools import first_arg_dependent_memoize
 
@@ -24,14 +25,18 @@ from .operands import (
     require_memory,
     require_separate_elements,
 )
-from .panels import CHUNK, Panels, scratch_of
+from .panels import CHUNK, Panels, Scratch, scratch_of
 from .parameters import Tiling
+from .products import gemm
 
 # Name of a format -> the weights and the bytes of a block.
 _FORMATS = {"q4_0": (32, 18), "q8_0": (32, 34), "q4_k": (256, 144), "q6_k": (256, 210), "mxfp4": (32, 17)}
 _FLOAT = COMPONENT_TYPES["f32"]
 _TILING = Tiling((12, 32, 1), panels=("f32", "f32"))  # that of float on CPUs
-_MOST_ROWS = 64  # of A; products with more rows are by panels, which are faster then
+_RUN = 32  # weights that are decoded at a time, as in quantized.cl
+# The most rows of A that are multiplied while weights are decoded, on CPUs and elsewhere. For more rows, it is faster
+# to decode the weights before.
+_MOST_ROWS, _MOST_ROWS_ELSEWHERE = 64, 8
 _PANEL_BYTES = 8 << 20  # of decoded weights at a time, so that a CPU's last cache holds them
 
 
@@ -122,8 +127,11 @@ class _Product:
         if not output.is_by_rows:
             output = output.dense()
             memory["c"] = memory_for(queue, output)
-        is_by_panels = self.shape[0] > _MOST_ROWS and self.shape[2] > 0
-        multiply = self._multiply_panels if is_by_panels else self._multiply_rows
+        is_cpu = _is_cpu(queue.device)
+        if self.shape[0] <= (_MOST_ROWS if is_cpu else _MOST_ROWS_ELSEWHERE) or not self.shape[2]:
+            multiply = self._multiply_rows
+        else:
+            multiply = self._multiply_panels if is_cpu else self._multiply_decoded
         event = multiply(queue, left, output, memory, events)
         return event if output is self.output else enqueue_copy(queue, output, memory["c"], self.output, own, [event])
 
@@ -132,18 +140,39 @@ class _Product:
     ) -> Any:
         """Enqueue the kernel that decodes and multiplies, and return its event."""
         m, n, _k = self.shape
-        # Their sums are in at most 16 vectors of 16: a CPU has 32 registers of this size.
-        rows, columns = (m, 8) if m <= 2 else (4, 4)
-        # A power of two, so that there are few variants.
-        tiles = 1 << (-(-min(m, _MOST_ROWS) // rows) - 1).bit_length()
-        values: dict[str, object] = {"ROWS": rows, "COLUMNS": columns, "TILES": tiles}
+        if _is_cpu(queue.device):
+            # Their sums are in at most 16 vectors of 16: a CPU has 32 registers of this size.
+            rows, columns, work_items = (m, 8, 1) if m <= 2 else (4, 4, 1)
+            # A power of two, so that there are few variants.
+            tiles = 1 << (-(-min(m, _MOST_ROWS) // rows) - 1).bit_length()
+        else:
+            rows, columns, work_items, tiles = min(m, 4), 2, 32, 1
+        values: dict[str, object] = {"ROWS": rows, "COLUMNS": columns, "TILES": tiles, "WORK_ITEMS": work_items}
         values["CHUNK"] = CHUNK if tiles > 1 else 32
         for name, item in (("A", left), ("D", output)):
             values |= {f"{name}_TYPE": item.component.opencl_c, f"{name}_HALF": int(item.component.size == 2)}
-        kernel = _quantized_kernel(queue.context, queue.device, self.format, False, tuple(values.items()))
+        kernel = _quantized_kernel(queue.context, queue.device, self.format, "dot_rows", tuple(values.items()))
         arguments = [memory["a"], memory["blocks"], memory["c"], left.offset, left.line, self.offset]
         arguments += output.offset, output.line, *self.shape
-        return kernel.enqueue(queue, (-(-n // columns), -(-m // (tiles * rows))), (1, 1), arguments, events)
+        groups = -(-n // columns), -(-m // (tiles * rows))
+        return kernel.enqueue(queue, (groups[0] * work_items, groups[1]), (work_items, 1), arguments, events)
+
+    def _multiply_decoded(
+        self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
+    ) -> Any:
+        """Enqueue the decoding of W, and the product by `gemm`. Return the last event."""
+        _m, n, k = self.shape
+        macros = (("SIDE", 32), ("CHUNK", CHUNK))  # for the kernel beside it
+        decode = _quantized_kernel(queue.context, queue.device, self.format, "decode_rows", macros)
+
+        def multiply(buffer: Any, before: list[Any]) -> Any:
+            arguments = [memory["blocks"], buffer, self.offset, k]
+            decoded = decode.enqueue(queue, (k // _RUN, n), None, arguments, before)
+            weights = pyopencl.array.Array(queue, (n, k), np.float32, data=buffer)
+            a, c = (_view(queue, item, memory[item.name]) for item in (left, output))
+            return gemm(queue, a, weights, c, trans_b=True, wait_for=[decoded]).events[-1]
+
+        return _weights_of(queue.context, queue.device).launch(queue, n * k * _FLOAT.size, events, multiply)
 
     def _multiply_panels(
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
@@ -154,7 +183,7 @@ class _Product:
         """
         context, device, (m, n, k), (rows, side, _depth) = queue.context, queue.device, self.shape, _TILING.tile
         a = Panels(left, _FLOAT, rows, is_b=False, is_flipped=False, has_sums=False)
-        decode = _quantized_kernel(context, device, self.format, True, (("SIDE", side), ("CHUNK", CHUNK)))
+        decode = _quantized_kernel(context, device, self.format, "decode", (("SIDE", side), ("CHUNK", CHUNK)))
         flags = frozenset({"PANELS"} if m % rows or n % side else {"PANELS", "WHOLE"})
         product = gemm_kernel(context, device, Variant((*[_FLOAT] * 4, output.component), flags, "", _TILING, 0))
         panel, begin = side * k, a.bytes // _FLOAT.size  # in components
@@ -219,18 +248,38 @@ def _check_blocks(array: Description, size: int) -> None:
         raise ValueError(f"blocks: expected at least {size} bytes, not {count}")
 
 
+def _is_cpu(device: Any) -> bool:
+    return bool(device.type & cl.device_type.CPU)
+
+
+def _view(queue: Any, item: Operand, memory: Any) -> Any:
+    """Return an operand, whose rows are consecutive, as an array."""
+    size = item.component.size
+    strides = item.strides[1] * size, size
+    dtype = np.dtype(item.component.numpy)
+    return pyopencl.array.Array(queue, item.shape[1:], dtype, data=memory, offset=item.offset * size, strides=strides)
+
+
+@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+def _weights_of(context: Any, device: Any) -> Scratch:
+    """Return the memory for decoded weights of all products on a device; the context keeps it."""
+    return Scratch()
+
+
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
 def _quantized_kernel(
-    context: Any, device: Any, format: str, is_decode: bool, values: tuple[tuple[str, object], ...]
+    context: Any, device: Any, format: str, name: str, values: tuple[tuple[str, object], ...]
 ) -> Kernel:
-    """Return the kernel `decode` or `dot_rows` of quantized.cl; the context keeps it.
+    """Return the kernel `decode`, `decode_rows` or `dot_rows` of quantized.cl; the context keeps it.
 
     values: names and values of macros that select the variant.
     """
-    macros = (("FORMAT", format.upper()), ("DECODE", int(is_decode)), *values)
-    options = [f"-D{name}={value}" for name, value in macros]
-    types = [None] * 2 + [np.uint64] * 2 + [np.uint32] * 2
-    if not is_decode:
-        types = [None] * 3 + [np.uint64] * 5 + [np.uint32] * 3
-    program, name = build(context, device, "quantized.cl", options), "decode" if is_decode else "dot_rows"
-    return kernel_of(program, device, name, types, has_matrices=is_decode)
+    macros = (("FORMAT", format.upper()), ("DECODE", int(name != "dot_rows")), *values)
+    options = [f"-D{macro}={value}" for macro, value in macros]
+    types = {
+        "decode": [None] * 2 + [np.uint64] * 2 + [np.uint32] * 2,
+        "decode_rows": [None] * 2 + [np.uint64, np.uint32],
+        "dot_rows": [None] * 3 + [np.uint64] * 5 + [np.uint32] * 3,
+    }
+    program = build(context, device, "quantized.cl", options)
+    return kernel_of(program, device, name, types[name], has_matrices=name == "decode")

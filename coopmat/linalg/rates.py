@@ -41,12 +41,18 @@ def rates_of(device: DeviceInfo) -> Rates:
     return Rates(*_ask(device, "memory", {}))
 
 
-def peak_of(device: DeviceInfo, types: tuple[ComponentType, ...], tiling: Tiling) -> float:
-    """Return the operations per second of products of tiles that stay in a cache. Raises NotMeasured.
+def peak_of(device: DeviceInfo, types: tuple[ComponentType, ...], tiling: Tiling, *, has_instruction: bool) -> float:
+    """Return the operations per second of products of tiles that stay in a cache, or in registers. Raises NotMeasured.
+
+    CPUs read one operand of a multiply-add from the cache. Other devices compute as fast as this only from registers;
+    but a compiler could leave out sums of integers that no instruction computes.
 
     types: the component types of A, B and the sums. A multiply-add is two operations.
+    has_instruction: whether an instruction multiplies tiles.
     """
-    return float(_ask(device, "peak", {"types": [item.name for item in types[:3]], "tiling": asdict(tiling)}))
+    in_registers = device.kind != "CPU" and (has_instruction or not types[2].is_integer)
+    question = {"types": [item.name for item in types[:3]], "tiling": asdict(tiling), "in_registers": in_registers}
+    return float(_ask(device, "peak", question))
 
 
 def seconds_of(
@@ -95,7 +101,7 @@ def peak(device: DeviceInfo, question: str) -> float:
     spec = json.loads(question)
     types, tiling = [COMPONENT_TYPES[name] for name in spec["types"]], Tiling.from_dict(spec["tiling"])
     _context, queue = _open(device)
-    launch, operations = build_peak(queue, tuple(types), tiling)
+    launch, operations = build_peak(queue, tuple(types), tiling, in_registers=spec["in_registers"])
     times, seconds = 1000, 0.0
     while seconds < 0.02 and times < 1 << 30:
         times *= 4

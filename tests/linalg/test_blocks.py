@@ -139,9 +139,12 @@ def test_tables_have_tiles_that_divide_their_blocks() -> None:
             for row in itertools.chain.from_iterable(map(parameters._listed, classes.values())):
                 tile, block, size = row["tile"], row.get("block", []), row.get("sub_group_size", 1)
                 assert (
-                    set(row) <= {"tile", "block", "sub_group_size", "panels", "needs", "rows", "whole"}
+                    set(row) <= {"tile", "block", "sub_group_size", "panels", "needs", "rows", "whole", "by_columns"}
                     and len(tile) == 3
                 )
+                if dots := row.get("by_columns"):
+                    assert set(dots) == {"tile", "dot"} and len(dots["tile"]) == 3 and dots["tile"][2] in (2, 4, 8, 16)
+                    assert dots["dot"].bit_count() == 1 and not COMPONENT_TYPES[name].is_integer
                 assert all(outer % inner == 0 for inner, outer in zip(tile, block, strict=False))
                 for other in row.get("panels", ()):
                     panels = COMPONENT_TYPES[other]

@@ -33,10 +33,12 @@ def queue(context: Any) -> Any:
     queue.finish()  # a queue that is released before can hang Intel's runtime
 
 
-@pytest.fixture(params=("one", "lanes", ""))
+@pytest.fixture(params=("one", "lanes", "", "like a GPU"))
 def route(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, device: DeviceInfo) -> Any:
     """Return a queue of a context of its own, which builds its kernels by a route; "" is the device's own."""
-    if request.param:
+    if request.param == "like a GPU":
+        monkeypatch.setattr(quantized, "_is_cpu", lambda _: False)
+    elif request.param:
         monkeypatch.setenv("COOPMAT_ROUTE", request.param)
     cl = opencl()
     context = cl.Context([device.handle])

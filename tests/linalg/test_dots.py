@@ -1,0 +1,91 @@
+"""Products of few rows by dot products (dot.cl)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from coopmat.devices import DeviceInfo
+from coopmat.linalg import gemm, parameters, products
+from coopmat.linalg.parameters import Tiling
+from coopmat.matrices.numpy_reference import narrow, widen
+from coopmat.matrices.variants import COMPONENT_TYPES
+
+
+@pytest.fixture(autouse=True)
+def _own_tilings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(parameters, "_forced", [])
+    products._product.cache_clear()
+    yield
+    products._product.cache_clear()
+
+
+def numbers(name: str, shape: tuple[int, ...], seed: int) -> tuple[Any, Any]:
+    """Return small whole numbers, whose sums are exact, as an array of this component type, and in double."""
+    whole = np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float64)
+    return narrow(COMPONENT_TYPES[name], whole), whole
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sizes=st.tuples(st.integers(1, 3), st.integers(1, 16), st.integers(2, 40), st.integers(2, 150)),
+    tile=st.sampled_from([(1, 8, 16, 1), (2, 4, 8, 8), (4, 4, 4, 32), (8, 2, 16, 1)]),
+    types=st.sampled_from(
+        [("f32", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("f16", "f32"), ("f32", "bf16"), ("f64", "f64")]
+    ),
+    output=st.sampled_from(["f32", "f16", "f64"]),
+    epilogue=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_shapes_types_and_epilogues(
+    queue: Any,
+    sizes: tuple[int, int, int, int],
+    tile: tuple[int, int, int, int],
+    types: tuple[str, str],
+    output: str,
+    epilogue: bool,
+    seed: int,
+) -> None:
+    import pyopencl.array as arrays
+
+    parameters.force(Tiling(tile[:3], dot=tile[3]))
+    products._product.cache_clear()
+    batch, m, n, k = sizes
+    output = "f64" if "f64" in types else output
+    real = np.float64 if output == "f64" else np.float32
+    a, x = numbers(types[0], (batch, m, k), seed)
+    b, y = numbers(types[1], (batch, n, k), seed + 1)
+    c, z = numbers(output, (batch, m, n), seed + 2)
+    wanted = x @ y.swapaxes(1, 2)
+    words: dict[str, Any] = {f"dtype_{name}": t for name, t in zip("ab", types, strict=True) if t == "bf16"}
+    result = arrays.to_device(queue, c)
+    if epilogue:
+        bias, scale = np.arange(n).astype(real), np.arange(m).astype(real) % 3
+        words |= {"bias": arrays.to_device(queue, bias), "scale_a": arrays.to_device(queue, scale)}
+        words |= {"alpha": 2, "beta": -1, "activation": "REAL activation(REAL x) { return x / 2; }"}
+        wanted = (2 * scale[:, None] * wanted - z + bias) / 2
+    gemm(queue, arrays.to_device(queue, a), arrays.to_device(queue, b), result, trans_b=True, **words)
+    exact = narrow(COMPONENT_TYPES[output], wanted)
+    assert np.array_equal(widen(COMPONENT_TYPES[output], result.get()), widen(COMPONENT_TYPES[output], exact))
+
+
+def test_weights_by_rows_take_dot_products(queue: Any, device: DeviceInfo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only floating-point weights, consecutive along k, that few rows read are multiplied by dot products."""
+    import pyopencl.array as arrays
+
+    monkeypatch.setenv("COOPMAT_ROUTE", "one")
+    parameters.route_of.cache_clear()
+    launches: list[Any] = []
+    launch = products.Product._launch
+    monkeypatch.setattr(products.Product, "_launch", lambda *given: launches.append(launch(*given)) or launches[-1])
+    a = arrays.zeros(queue, (3, 64), np.float32)
+    gemm(queue, a, arrays.zeros(queue, (50, 64), np.float32), trans_b=True)
+    gemm(queue, a, arrays.zeros(queue, (64, 50), np.float32))
+    gemm(queue, a.astype(np.int8), arrays.zeros(queue, (50, 64), np.int8), trans_b=True)
+    gemm(queue, arrays.zeros(queue, (17, 64), np.float32), arrays.zeros(queue, (50, 64), np.float32), trans_b=True)
+    parameters.route_of.cache_clear()
+    assert [bool(item.variant.tiling.dot) for item in launches] == [True, False, False, False]
