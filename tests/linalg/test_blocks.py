@@ -136,7 +136,7 @@ def test_tables_have_tiles_that_divide_their_blocks() -> None:
         table = json.loads(path.read_text(encoding="utf-8"))
         assert table["schema"] == 2 and set(table["gemm"]) <= set(COMPONENT_TYPES)
         for name, classes in table["gemm"].items():
-            for row in itertools.chain.from_iterable(map(parameters._listed, classes.values())):
+            for row in itertools.chain.from_iterable(map(parameters.listed, classes.values())):
                 tile, block, size = row["tile"], row.get("block", []), row.get("sub_group_size", 1)
                 assert (
                     set(row) <= {"tile", "block", "sub_group_size", "panels", "needs", "rows", "whole"}
