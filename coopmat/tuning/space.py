@@ -31,17 +31,13 @@ PANELS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 TYPES = tuple(PANELS)
 _LINE_BYTES = 64  # of a row of panels, and of a vector register of a CPU
-# A tile's sums fill vector registers of a CPU, of which some hold A and B. Tiles of at least _LARGE sums are divided by
-# the compiler; those between are slow.
-_REGISTERS, _LARGE, _LARGEST = 28, 2048, 16384
-# The bytes of a row of a tile of A that is read without panels.
-_LEAST_BYTES = 4
-# The work-items of a work-group on GPUs.
-_GROUP = range(64, 257)
-# The least bytes of a block that each work-item copies (gemm.cl).
-_PIECE = 8
-# The sums of a lane on GPUs.
-_SUMS_OF_LANE = 128
+# On CPUs, the sums of a tile fit the vector registers. The compiler divides larger tiles, which are fast if they have at
+# least _LARGE sums, and at least _TALL rows if the matrix has.
+_REGISTERS, _LARGE, _LARGEST, _TALL = 32, 2048, 16384, 32
+# On CPUs, fewer rows than these read B too often, if the matrix has them.
+_ROWS = 4
+# On GPUs, the work-items of a work-group, the bytes of which a work-item copies a multiple, and the sums of a lane.
+_GROUP, _PIECE, _SUMS_OF_LANE = range(32, 257), 8, 128
 
 
 def parameters(route: str, kind: ComponentType) -> Parameters:
@@ -59,15 +55,16 @@ def parameters(route: str, kind: ComponentType) -> Parameters:
         blocks = {"rows": (4, 8, 16), "columns": (8, 16), "depth": (8, 16, 32), "size": (1,)}
         return {"m": (2, 4, 8), "n": (4, 8), "k": (1,), "panels": (0,), **blocks}
     step = {8: 4, 2: 16, 1: 32}[kind.size]
-    blocks = {"rows": (0, 1, 2, 4), "columns": (0, 1, 2, 4), "depth": (0, 1, 2, 4), "size": (32,)}
+    blocks = {"rows": (0, 1, 2, 4), "columns": (0, 1, 2, 4), "depth": (0, 1, 2, 4, 8), "size": (32,)}
     return {"m": (16, 32, 64), "n": (16, 32, 64), "k": (step, 2 * step), "panels": (0,), **blocks}
 
 
 def tiling_of(values: Mapping[str, int], kind: ComponentType) -> Tiling:
     """Return the tiling with these values of the parameters."""
     tile = values["m"], values["n"], values["k"]
-    block = tuple(side * count for side, count in zip(tile, _blocks(values), strict=True))
-    return Tiling(tile, block if all(block) else (), values["size"], PANELS[kind.name][values["panels"]])
+    block: tuple[int, ...] = tuple(side * count for side, count in zip(tile, _blocks(values), strict=True))
+    block = block if all(block) else ()
+    return Tiling(tile, block, values["size"] if block else 0, PANELS[kind.name][values["panels"]])
 
 
 def values_of(tiling: Tiling, space: Parameters, kind: ComponentType) -> tuple[int, ...] | None:
@@ -75,7 +72,7 @@ def values_of(tiling: Tiling, space: Parameters, kind: ComponentType) -> tuple[i
     counts = [block // side for block, side in zip(tiling.block, tiling.tile, strict=True)] if tiling.block else [0] * 3
     panels = PANELS[kind.name]
     number = panels.index(tiling.panels) if tiling.panels in panels else -1
-    values = (*tiling.tile, number, *counts, tiling.sub_group_size)
+    values = (*tiling.tile, number, *counts, tiling.sub_group_size or space["size"][0])
     return values if all(value in space[name] for name, value in zip(space, values, strict=True)) else None
 
 
@@ -89,9 +86,12 @@ def restriction(
 
     def is_useful(values: Mapping[str, int]) -> bool:
         tiling = tiling_of(values, kind)
-        is_right = _is_useful_block if values["size"] else _is_useful_on_cpu
+        if values["size"]:
+            is_right = _is_useful_on_gpu(values, tiling, kind)
+        else:
+            is_right = _is_useful_on_cpu(tiling, kind, shape[1])
         return (
-            is_right(values, tiling, kind)
+            is_right
             and all(part <= max(16, 2 * side) for part, side in zip(tiling.tile, shape[1:], strict=True))
             and is_permitted({"tile": list(tiling.tile)}, lists)
             and fits(tiling, device, (kind, kind), shape)
@@ -100,18 +100,20 @@ def restriction(
     return is_useful
 
 
-def _is_useful_on_cpu(_values: Mapping[str, int], tiling: Tiling, kind: ComponentType) -> bool:
+def _is_useful_on_cpu(tiling: Tiling, kind: ComponentType, rows: int) -> bool:
+    """Return whether a tile is worth a trial on a CPU. `rows` are those of the matrix A."""
     m, n, k = tiling.tile
-    sums = m * n * max(4, kind.size)
-    if sums <= _REGISTERS * _LINE_BYTES:
-        if not tiling.panels:
-            return k * kind.size >= _LEAST_BYTES
-        size = COMPONENT_TYPES[tiling.panels[0]].size
-        return m > 1 and max(1, 4 // size) <= k <= _LINE_BYTES // size
-    return not tiling.panels and _LARGE <= m * n <= _LARGEST
+    if m < min(rows, _ROWS):
+        return False
+    if m * n * max(4, kind.size) <= _REGISTERS * _LINE_BYTES:
+        size = COMPONENT_TYPES[tiling.panels[0]].size if tiling.panels else kind.size
+        return 4 <= k * size <= _LINE_BYTES
+    is_large = _LARGE <= m * n <= _LARGEST and m >= min(rows, _TALL)
+    return is_large and not tiling.panels and _LINE_BYTES // 2 <= k * kind.size <= 2 * _LINE_BYTES
 
 
-def _is_useful_block(values: Mapping[str, int], tiling: Tiling, kind: ComponentType) -> bool:
+def _is_useful_on_gpu(values: Mapping[str, int], tiling: Tiling, kind: ComponentType) -> bool:
+    """Return whether a tile and its block are worth a trial on a GPU."""
     rows, columns, depth = _blocks(values)
     m, n, _k = tiling.tile
     if m * n > _SUMS_OF_LANE * values["size"]:
