@@ -20,19 +20,15 @@ size: the work-items of a subgroup; 0 if any number can compute a tile.
 
 # Component type -> the panels that can hold it; the first choice is none.
 PANELS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "f32": ((), ("f32", "f32")),
-    "f16": ((), ("f32", "f32")),
-    "bf16": ((), ("bf16", "bf16"), ("f32", "f32")),
+    **dict.fromkeys(("f32", "f16"), ((), ("f32", "f32"))),
+    **dict.fromkeys(("bf16", "e4m3", "e5m2"), ((), ("bf16", "bf16"), ("f32", "f32"))),
+    **dict.fromkeys(("s8", "u8"), ((), ("u8", "s8"))),
     "f64": ((), ("f64", "f64")),
-    "e4m3": ((), ("bf16", "bf16"), ("f32", "f32")),
-    "e5m2": ((), ("bf16", "bf16"), ("f32", "f32")),
-    "s8": ((), ("u8", "s8")),
-    "u8": ((), ("u8", "s8")),
 }
 TYPES = tuple(PANELS)
 _LINE_BYTES = 64  # of a row of panels, and of a vector register of a CPU
-# On CPUs, the sums of a tile fit the vector registers. The compiler divides larger tiles, which are fast if they have at
-# least _LARGE sums, and at least _TALL rows if the matrix has.
+# On CPUs, the sums of a tile fit the vector registers. The compiler divides larger tiles, which are fast if they have
+# at least _LARGE sums, and at least _TALL rows if the matrix has.
 _REGISTERS, _LARGE, _LARGEST, _TALL = 32, 2048, 16384, 32
 # On CPUs, fewer rows than these read B too often, if the matrix has them.
 _ROWS = 4
@@ -86,12 +82,9 @@ def restriction(
 
     def is_useful(values: Mapping[str, int]) -> bool:
         tiling = tiling_of(values, kind)
-        if values["size"]:
-            is_right = _is_useful_on_gpu(values, tiling, kind)
-        else:
-            is_right = _is_useful_on_cpu(tiling, kind, shape[1])
+        on_gpu = values["size"] > 0
         return (
-            is_right
+            (_is_useful_on_gpu(values, tiling, kind) if on_gpu else _is_useful_on_cpu(tiling, kind, shape[1]))
             and all(part <= max(16, 2 * side) for part, side in zip(tiling.tile, shape[1:], strict=True))
             and is_permitted({"tile": list(tiling.tile)}, lists)
             and fits(tiling, device, (kind, kind), shape)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from coopmat.cache import write_whole
 from coopmat.linalg.parameters import Tiling, listed, rows_of, table, user_table
 from coopmat.matrices.variants import COMPONENT_TYPES
 
@@ -37,7 +35,8 @@ def write(device: Any, route: str, rows: Sequence[Row], measured: str) -> bool:
         classes[row.shape_class] = _with(listed(present), _row_in_use(device, row), tiling)
     if measured not in own["measured"]:
         own["measured"] = "; ".join(filter(None, (own["measured"], measured)))
-    _replace(path, json.dumps(own, indent=1) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, f"{json.dumps(own, indent=1)}\n".encode())
     table.cache_clear()
     return True
 
@@ -61,18 +60,3 @@ def _with(rows: list[Any], used: dict[str, Any], tiling: Tiling) -> list[Any]:
         return [*rows, new]
     kept = {name: used[name] for name in _CONDITIONS if name in used}
     return [new | kept if row == used else row for row in rows]
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a text to a file: completely, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

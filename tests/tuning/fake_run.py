@@ -45,7 +45,7 @@ def perform(trials: Sequence[Trial], done: Done, delay: float = 0.0) -> None:
 
 
 def pretend(directory: Path, patch: Callable[[Any, str, Any], None] = setattr) -> None:
-    """Make the directory that of the user's tables, each device one of the route "one", and each trial last a second."""
+    """Make each device one of the route "one", each trial take a second, and the user's tables be in the directory."""
     clock = itertools.count()
     patch(tuner, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     for module in (parameters, tuner):

@@ -73,8 +73,8 @@ def test_no_trial_of_the_journal_is_repeated(directory: Path) -> None:
 
 def test_the_budget_is_divided_among_the_tasks(directory: Path) -> None:
     rows = fake_run.tune(directory, 80).rows
-    # Besides, a task tries the tiling in use and compares, with a second each. The search ends after 85 % of 40 seconds,
-    # and of the other 45.
+    # The tiling in use takes a second, and so does the comparison. The search ends after 85 % of 40 seconds, and of the
+    # other 45.
     assert [row.trials for row in rows] == [33, 38]
     assert all(0 < row.failed < 20 for row in rows)
 
@@ -162,7 +162,9 @@ def test_tiles_on_the_list_deny_are_not_tried(directory: Path) -> None:
 def test_the_journals_of_different_tasks_are_different() -> None:
     from coopmat.tuning import journal_for
 
-    paths = {journal_for(fake_run.DEVICE, tasks).path for tasks in (ONE_TASK, fake_run.TASKS, [Task("s8", (1, 1, 1, 1))])}
+    paths = {
+        journal_for(fake_run.DEVICE, tasks).path for tasks in (ONE_TASK, fake_run.TASKS, [Task("s8", (1, 1, 1, 1))])
+    }
     assert len(paths) == 3 and paths == {
         journal_for(fake_run.DEVICE, tasks).path for tasks in (ONE_TASK, fake_run.TASKS, [Task("s8", (1, 1, 1, 1))])
     }
