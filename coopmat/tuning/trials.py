@@ -101,7 +101,7 @@ def close() -> None:
 
 def _failed(result: Lost | Failed) -> Outcome:
     if isinstance(result, Lost):
-        return Outcome(failure=result.reason.splitlines()[0])
+        return Outcome(failure=result.reason.partition("; it printed:")[0])
     return Outcome(failure=result.traceback.strip().splitlines()[-1])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,7 +75,7 @@ def test_trials_that_fail_cost_only_themselves(bad_table: Path, device: DeviceIn
     right, local, missing, turns = outcomes(given)
     assert 0 < right.best < 1 and not right.failure
     assert local.failure and not local.seconds and local.best == float("inf")
-    assert missing.failure == "LookupError: 'no such device  is not listed on this machine'"
+    assert missing.failure == "LookupError: no such device  is not listed on this machine"
     assert len(turns.seconds) == 2 and len(turns.seconds[0]) == len(turns.seconds[1]) >= 7
 
 
@@ -88,6 +90,10 @@ def test_a_trial_that_hangs_or_dies_is_ended(
     monkeypatch.setattr(trials, "_pool", None)
     monkeypatch.setattr(trials, "_LIMIT", 60.0)
     assert 0 < outcomes([trial])[0].best < 1
+    assert trials._pool is not None
+    os.kill(trials._pool._processes[0].process.pid, signal.SIGKILL)
+    killed, right = outcomes([trial, trial])
+    assert killed.failure == "the process ended by SIGKILL" and 0 < right.best < 1
 
 
 @pytest.mark.parametrize(
