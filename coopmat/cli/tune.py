@@ -57,7 +57,7 @@ def command(operation: str, **options: Any) -> int:
 
     By default, a shape of each class is tuned. Run it on an idle machine.
 
-    Example: coopmat tune gemm --types f32,f16 --shapes 1000x1000x1000 --budget 5m
+    Example: coopmat tune gemm --types f16 --shapes 1000x1000x1000
     """
     from coopmat.devices import require_health, select
     from coopmat.tuning import DEFAULT_SHAPES, TYPES, Task, journal_for
