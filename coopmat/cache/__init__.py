@@ -30,6 +30,7 @@ from .directories import (
     CACHE_DIRECTORY as CACHE_DIRECTORY,
     CACHE_SIZE as CACHE_SIZE,
     cache_directory as cache_directory,
+    write_whole as write_whole,
 )
 
 try:

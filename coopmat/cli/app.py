@@ -26,6 +26,7 @@ COMMANDS = {
     "layer": ("coopmat.cli.layer", "Add cooperative matrices to any OpenCL program by a layer of the loader."),
     "plan": ("coopmat.cli.plan", "Show how a product of matrices is computed, its time, and what limits it."),
     "run": ("coopmat.cli.run", "Compile a kernel file, run it as its header says, and check the results."),
+    "tune": ("coopmat.cli.tune", "Search faster tiles for products of matrices on a device."),
 }
 
 

@@ -29,6 +29,11 @@ class Bar:
             rate = self.count / max(time.monotonic() - self._start, 1e-3)
             self._display.update(self._task, completed=self.count, rate=f"{rate:.1f}/s")
 
+    def show(self, done: float, text: str) -> None:
+        """Set how much is finished, and a text in place of the rate."""
+        if self._display is not None:
+            self._display.update(self._task, completed=done, rate=text)
+
 
 @contextlib.contextmanager
 def progress(is_shown: bool = True) -> Iterator[Bar]:

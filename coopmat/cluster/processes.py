@@ -130,17 +130,17 @@ class _Process:
 class ProcessPool:
     """A pool that calls functions in up to `jobs` processes, which are kept between calls of `run`.
 
-    `timeout` is the time limit of a unit, in seconds.
+    `timeout` is the time limit of a unit, in seconds. A unit is `Lost` after `deaths` processes.
     """
 
-    def __init__(self, jobs: int, timeout: float = TIMEOUT) -> None:
-        self.jobs, self.timeout = jobs, timeout
+    def __init__(self, jobs: int, timeout: float = TIMEOUT, deaths: int = DEATHS) -> None:
+        self.jobs, self.timeout, self.deaths = jobs, timeout, deaths
         self._processes: list[_Process] = []
 
     def run(self, function: Callable[[Any], Any], units: Sequence[Any], done: Done) -> None:
         """Call the function with each unit, and `done` with each number and result as it arrives.
 
-        A unit that kills its process or exceeds the time limit is run again. After the second time, its result is
+        A unit that kills its process or exceeds the time limit is run again. After `deaths` times, its result is
         `Lost`. If an exception interrupts the run, all processes are ended.
         """
         queue = deque(range(len(units)))
@@ -188,14 +188,14 @@ class ProcessPool:
     def _lost(self, process: _Process, why: str, queue: deque[int], deaths: dict[int, int], done: Done) -> None:
         """Remove a process that died or was killed.
 
-        Queue its unit again, or report it as `Lost` if DEATHS processes were lost on it.
+        Queue its unit again, or report it as `Lost` if `deaths` processes were lost on it.
         """
         number, words = process.number, process.last_words()
         assert number is not None
         self._processes.remove(process)
         process.close()
         deaths[number] += 1
-        if deaths[number] < DEATHS:
+        if deaths[number] < self.deaths:
             queue.appendleft(number)
         else:
             done(number, Lost(f"{why}; it printed:\n{words}" if words else why))

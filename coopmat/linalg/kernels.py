@@ -128,15 +128,17 @@ class Product:
     def _launch(self, queue: Any, operands: tuple[Operand, ...]) -> _Launch:
         """Return the launch on the queue's device; its kernel is built."""
         batch, m, n, k = self.shape
-        tilings = tilings_of(queue.device, self.types, self.shape)
+        tilings = tilings_of(queue.device, self.types, self.shape, by_columns=_is_by_dots(operands))
         for tiling in tilings if self.packed is None else [self.packed.tiling_of(m)]:
             piece = _piece(operands, tiling)
-            if bool(piece) != bool(tiling.block) or (tiling.dot and not _is_by_dots(operands)):
+            if bool(piece) != bool(tiling.block):
                 continue
             variant = self._variant(operands, tiling, piece)
             size = gemm_kernel(queue.context, queue.device, variant).sub_group_size
             if tiling.sub_group_size in (0, size):
                 break
+        else:  # a single one that is measured
+            raise ValueError("no tiling fits the operands and the subgroups")
         if tiling.panels:
             return self._launch_on_panels(operands, variant, size)
         rows, columns, _depth = tiling.group

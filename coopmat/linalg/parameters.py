@@ -10,14 +10,15 @@ A table is a file of tables/, named after the route, in JSON:
 
 `gemm` has the component types of A, and for each the parameters of a class (`shape_class`): what `Tiling` documents.
 They may have conditions: `needs` names an instruction of the device, `rows` is the largest m, and `whole` requires
-that m, n and k are multiples of the tile's. `by_columns` has the parameters for a B whose columns are consecutive, if
-it and A can be multiplied by dot.cl. The first parameters of a list whose conditions hold are used; if there are none,
-those of the default class, then those of "f32".
+that m, n and k are multiples of the tile's. The first parameters of a list whose conditions hold are used; if there are
+none, those of the default class, then those of "f32". Before these come those of "dots", if A is by rows and B by
+columns: they are for dot.cl.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -90,29 +91,66 @@ class Tiling:
         return 2 * size * sum(side * k + max(side, k) * pad for side in (m, n))
 
 
-def tilings_of(device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> list[Tiling]:
+def tilings_of(
+    device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, by_columns: bool = False
+) -> list[Tiling]:
     """Return the tilings of a product on a pyopencl device, the best first.
 
-    The kernel's subgroups decide between them, whose size is known when it is built. The last tiling fits any size.
+    by_columns: whether A is by rows and B by columns, so that dot products are possible. The kernel's subgroups decide
+    between the tilings; their size is known when the kernel is built. The last tiling fits any size.
     """
     if _forced:
-        return [tiling for tiling in _forced if _fits(tiling, device, types, shape)]
+        return [tiling for tiling in _forced if fits(tiling, device, types, shape)]
+    tilings = [tiling for row in rows_of(device, types, shape) for tiling in _tilings(row)]
+    if not tilings:
+        raise ValueError(
+            f"{user_table(route_of(device))}: its lists allow and deny exclude all tiles for {types[0].name}"
+        )
+    dots = _dots(route_of(device), types, shape) if by_columns else []
+    return [*(x for x in [*dots, *tilings] if fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
+
+
+def _dots(route: str, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> list[Tiling]:
+    """Return the tiling of dot products of a shape, if the table has one."""
+    rows = table(route)["gemm"].get(types[0].name, {}).get("dots", [])
+    return [Tiling.from_dict(row) for row in listed(rows) if _is_for(row, shape)][:1]
+
+
+def rows_of(
+    device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, with_excluded: bool = False
+) -> list[dict[str, Any]]:
+    """Return the rows of the table whose conditions hold for a product, the best first: at most one for each type.
+
+    with_excluded: whether to ignore the user's lists.
+    """
     route = route_of(device)
-    rows = table(route)["gemm"]
+    lists = table(route)
     # No instruction multiplies components of different types, except integers and 8-bit floating point.
     is_usual = types[0] == types[1] or types[0].bits == types[1].bits == 8
-    tilings = []
+    found = []
     for name in (types[0].name, "f32") if is_usual else ("f32",):
-        classes = rows.get(name) or rows["f32"]
-        for row in [*_listed(classes.get(shape_class(*shape), [])), *_listed(classes["default"])]:
+        classes = lists["gemm"].get(name) or lists["gemm"]["f32"]
+        for row in [*listed(classes.get(shape_class(*shape), [])), *listed(classes["default"])]:
             needs = row.get("needs", "")
-            if _is_for(row, shape) and (not needs or needs in instructions_of(device, route)):
-                tilings += _tilings(row)
+            has_instruction = not needs or needs in instructions_of(device, route)
+            if _is_for(row, shape) and has_instruction and (with_excluded or is_permitted(row, lists)):
+                found.append(row)
                 break
-    return [*(x for x in tilings if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
+    return found
 
 
-def _listed(value: Any) -> list[Any]:
+def is_permitted(row: Mapping[str, Any], lists: Mapping[str, Any]) -> bool:
+    """Return whether a table's lists, `allow` and `deny`, permit a row, by its tile and the instruction that it needs.
+
+    Without the list `allow`, every row is allowed.
+    """
+    names = [list(row["tile"]), row.get("needs", "")]
+    is_allowed = "allow" not in lists or any(name in lists["allow"] for name in names)
+    return is_allowed and not any(name in lists.get("deny", []) for name in names)
+
+
+def listed(value: Any) -> list[Any]:
+    """Return the rows of a class, which may be a single row."""
     return value if isinstance(value, list) else [value]
 
 
@@ -124,21 +162,20 @@ def _is_for(row: dict[str, Any], shape: tuple[int, int, int, int]) -> bool:
 
 
 def _tilings(row: dict[str, Any]) -> list[Tiling]:
-    """Return the tilings of a row: by dot products, of blocks, then without."""
-    dots = [Tiling.from_dict(row["by_columns"])] if "by_columns" in row else []
+    """Return the tiling of a row. If it has a block, the tiling without the block follows."""
     tiling = Tiling.from_dict(row)
-    return [*dots, tiling, *([Tiling(tiling.tile, (), tiling.sub_group_size)] if tiling.block else [])]
+    return [tiling, Tiling(tiling.tile, (), tiling.sub_group_size)] if tiling.block else [tiling]
 
 
 _forced: list[Tiling] = []
 
 
-def force(tiling: Tiling) -> None:
-    """Make this the only tiling of all products of this process, which measures it."""
-    _forced[:] = [tiling]
+def force(tiling: Tiling | None) -> None:
+    """Make this the only tiling of all new products of this process, which measures it; None: those of the table."""
+    _forced[:] = [] if tiling is None else [tiling]
 
 
-def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
+def fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
     """Return whether A and B can be copied, or read, as the tiling requires."""
     if tiling.dot:
         return {types[0].name, types[1].name} <= _DOT_TYPES and types[-1].name in _DOT_RESULTS
@@ -171,12 +208,21 @@ def table(route: str) -> Any:
 
     Rows of the user's table take the place of the package's. Raises ValueError if the user's table has another form.
     """
-    name = f"{route.partition('@')[0].partition(':')[0]}.json"
+    name = _file_of(route)
     path = files(__package__) / "tables" / name
     text = (path if path.is_file() else files(__package__) / "tables" / "lanes.json").read_text(encoding="utf-8")
     shipped = json.loads(text)
-    own = user_directory() / name
+    own = user_table(route)
     return _merged(shipped, own) if own.is_file() else shipped
+
+
+def _file_of(route: str) -> str:
+    return f"{route.partition('@')[0].partition(':')[0]}.json"
+
+
+def user_table(route: str) -> Path:
+    """Return the file of the user's table of a route, which may not exist."""
+    return user_directory() / _file_of(route)
 
 
 def user_directory() -> Path:
@@ -195,13 +241,22 @@ def _merged(shipped: dict[str, Any], path: Path) -> dict[str, Any]:
         for name, classes in own["gemm"].items():
             if name not in shipped["gemm"]:
                 raise ValueError(f"the type {name} is not supported (supported: {', '.join(sorted(shipped['gemm']))})")
-            for row in (row for rows in classes.values() for row in _listed(rows)):
-                for tiling in _tilings(row):
-                    sizes = (*tiling.tile, *tiling.block)
-                    if len(sizes) not in (3, 6) or not all(isinstance(size, int) and size > 0 for size in sizes):
-                        expected = "three positive sizes of a tile, and of a block if there is one"
-                        raise ValueError(f"{row}: expected {expected}")
+            for row in (row for rows in classes.values() for row in listed(rows)):
+                tiling = Tiling.from_dict(row)
+                sizes = (*tiling.tile, *tiling.block)
+                if len(sizes) not in (3, 6) or not all(isinstance(size, int) and size > 0 for size in sizes):
+                    raise ValueError(f"{row}: expected three positive sizes of a tile, and of a block if there is one")
         rows = {name: classes | own["gemm"].get(name, {}) for name, classes in shipped["gemm"].items()}
-        return {**shipped, "gemm": rows, "measured": str(own.get("measured", ""))}
+        lists = {name: _exclusions(own[name]) for name in ("allow", "deny") if name in own}
+        return {**shipped, "gemm": rows, "measured": str(own.get("measured", "")), **lists}
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"{path}: {error}; docs/linalg.md describes tables") from error
+
+
+def _exclusions(items: Any) -> list[Any]:
+    """Return the list `allow` or `deny` of a table. Raises ValueError."""
+    for item in items if isinstance(items, list) else [items]:
+        is_tile = isinstance(item, list) and len(item) == 3 and all(isinstance(size, int) for size in item)
+        if not isinstance(items, list) or not (is_tile or isinstance(item, str)):
+            raise ValueError(f"allow, deny: expected a list of tiles [m, n, k] and names of instructions, not {item}")
+    return list(items)

@@ -9,7 +9,7 @@ from coopmat.devices import DeviceInfo, describe, select
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, default_operands
 
-from .parameters import Tiling, instructions_of, route_of, shape_class, table, tilings_of
+from .parameters import Tiling, instructions_of, route_of, rows_of, shape_class, table, tilings_of
 from .products import INPUTS, OUTPUTS, sum_type
 from .rates import NotMeasured, peak_of, rates_of, seconds_of
 
@@ -109,7 +109,7 @@ def plan(
         best.tile,
         best.block,
         best.panels,
-        _note(info, best),
+        _note(info, components, shape),
         seconds,
         peak,
         bounds["instructions"] / seconds,
@@ -186,7 +186,11 @@ def _instruction(info: DeviceInfo, components: tuple[ComponentType, ...], tiling
     return next((row.name for row in products if row.name in names and row.takes(*matrices, operands)), "")
 
 
-def _note(info: DeviceInfo, tiling: Tiling) -> str:
+def _note(info: DeviceInfo, components: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> str:
     route = route_of(info.handle)
     measured = table(route)["measured"]
-    return f"the tiles were measured on {measured}" if measured else f"the tiles of route {route} were not measured"
+    note = f"the tiles were measured on {measured}" if measured else f"the tiles of route {route} were not measured"
+    usual, used = (rows_of(info.handle, components, shape, with_excluded=is_all)[0] for is_all in (True, False))
+    if usual == used:
+        return note
+    return f"{note}; the user's table excludes the tile {' x '.join(map(str, usual['tile']))} (allow, deny)"

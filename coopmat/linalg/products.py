@@ -160,6 +160,11 @@ def _product(
     return Product((left, right, output), types, flags, _activation(activation, real), (*shape, inner), offsets, packed)
 
 
+def forget_launches() -> None:
+    """Make all products choose their tiles anew."""
+    _product.cache_clear()
+
+
 def sum_type(*types: ComponentType) -> ComponentType:
     """Return the type in which products of two types are added up. Raises TypeError if they cannot be multiplied."""
     for name, component in zip("ab", types, strict=True):

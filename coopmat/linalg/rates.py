@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -114,32 +114,58 @@ def peak(device: DeviceInfo, question: str) -> float:
 
 def product(device: DeviceInfo, question: str) -> float:
     """Measure a product by one tiling, and compare some of its rows with numpy's. Raises ArithmeticError."""
-    import pyopencl.array as arrays
-
-    from . import products
-
     spec = json.loads(question)
-    a_type, b_type, c_type = (COMPONENT_TYPES[name] for name in spec["types"])
-    batch, m, n, k = spec["shape"]
-    tiling = Tiling.from_dict(spec["tiling"])
-    random = np.random.default_rng(0)
-    a, x = _numbers(random, a_type, (batch, m, k))
-    b, y = _numbers(random, b_type, (batch, k, n))
-    _context, queue = _open(device)
-    left, right = (arrays.to_device(queue, item) for item in (a, b))
-    words: dict[str, Any] = {f"dtype_{name}": t.name for name, t in (("a", a_type), ("b", b_type)) if t.is_bits}
-    out = arrays.empty(queue, (batch, m, n), c_type.numpy)
+    bench = Bench(device, spec["types"], spec["shape"])
+    bench.use(Tiling.from_dict(spec["tiling"]))
+    return _seconds(bench.queue, bench.run)
 
-    def run() -> None:
-        products.gemm(queue, left, right, out, out_dtype=c_type.name, **words)
-        out.events.clear()
 
-    force(tiling)
-    run()
-    for row in {0, m // 2, m - 1} if c_type.bits >= 32 else ():
-        if not np.array_equal(out.get()[:, row], (x[:, row : row + 1] @ y)[:, 0]):
-            raise ArithmeticError(f"row {row} differs from numpy's")
-    return _seconds(queue, run)
+class Bench:
+    """A product of matrices of small random numbers, computed by one tiling after another. Not for several threads.
+
+    types: the component types of A, B and C. shape: (matrices in the batch, m, n, k), none of them 0.
+    """
+
+    def __init__(self, device: DeviceInfo, types: Sequence[str], shape: Sequence[int]) -> None:
+        import pyopencl.array as arrays
+
+        a_type, b_type, self._c_type = (COMPONENT_TYPES[name] for name in types)
+        (batch, m, n, k), random = shape, np.random.default_rng(0)
+        a, x = _numbers(random, a_type, (batch, m, k))
+        b, y = _numbers(random, b_type, (batch, k, n))
+        self._context, self.queue = _open(device)
+        self._a, self._b = (arrays.to_device(self.queue, item) for item in (a, b))
+        self._words: dict[str, Any] = {
+            f"dtype_{name}": t.name for name, t in (("a", a_type), ("b", b_type)) if t.is_bits
+        }
+        self._out = arrays.empty(self.queue, (batch, m, n), self._c_type.numpy)
+        # row -> its expected numbers. A type of less than 32 bits may not represent them.
+        rows = {0, m // 2, m - 1} if self._c_type.bits >= 32 else set()
+        self._expected = {row: (x[:, row : row + 1] @ y)[:, 0] for row in rows}
+
+    def use(self, tiling: Tiling | None) -> None:
+        """Choose a tiling, and compute the product. Raises ArithmeticError if some rows differ from numpy's."""
+        self.choose(tiling)
+        self._out.fill(0)
+        self.run()
+        computed = self._out.get()
+        for row, numbers in self._expected.items():
+            if not np.array_equal(computed[:, row], numbers):
+                raise ArithmeticError(f"row {row} differs from numpy's")
+
+    def choose(self, tiling: Tiling | None) -> None:
+        """Compute the following products by a tiling, or as the library does without this class."""
+        from . import products
+
+        force(tiling)
+        products.forget_launches()
+
+    def run(self) -> None:
+        """Enqueue the product."""
+        from . import products
+
+        products.gemm(self.queue, self._a, self._b, self._out, out_dtype=self._c_type.name, **self._words)
+        self._out.events.clear()
 
 
 def _numbers(random: np.random.Generator, component: ComponentType, shape: tuple[int, ...]) -> tuple[Any, Any]:

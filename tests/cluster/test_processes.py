@@ -44,6 +44,13 @@ def test_a_unit_has_a_second_chance(pool: ProcessPool, tmp_path: Path) -> None:
     assert results(pool, units.mortal_once, paths) == paths
 
 
+def test_a_pool_may_give_units_one_chance(tmp_path: Path) -> None:
+    pool, path = ProcessPool(1, deaths=1), str(tmp_path / "once")
+    assert isinstance(results(pool, units.mortal_once, [path])[0], Lost)
+    assert results(pool, units.mortal_once, [path]) == [path]
+    pool.close()
+
+
 def test_a_unit_that_hangs_is_lost() -> None:
     pool = ProcessPool(1, timeout=3)
     slow, quick = results(pool, units.endless, [100.0, 0.0])

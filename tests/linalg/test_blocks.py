@@ -43,7 +43,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> l
     monkeypatch.setenv("COOPMAT_ROUTE", request.param)
     products._product.cache_clear()  # it keeps the launches, which have tilings
 
-    def tilings_of(_device: Any, types: Any, shape: Any) -> list[Tiling]:
+    def tilings_of(_device: Any, types: Any, shape: Any, by_columns: bool) -> list[Tiling]:
         tiling = TILINGS[request.param][types[0].name]
         return [*[tiling] * (shape[3] > 0), Tiling(tiling.tile)]
 
@@ -136,15 +136,15 @@ def test_tables_have_tiles_that_divide_their_blocks() -> None:
         table = json.loads(path.read_text(encoding="utf-8"))
         assert table["schema"] == 2 and set(table["gemm"]) <= set(COMPONENT_TYPES)
         for name, classes in table["gemm"].items():
-            for row in itertools.chain.from_iterable(map(parameters._listed, classes.values())):
+            for row in itertools.chain.from_iterable(map(parameters.listed, classes.values())):
                 tile, block, size = row["tile"], row.get("block", []), row.get("sub_group_size", 1)
                 assert (
-                    set(row) <= {"tile", "block", "sub_group_size", "panels", "needs", "rows", "whole", "by_columns"}
+                    set(row) <= {"tile", "block", "sub_group_size", "panels", "needs", "rows", "whole", "dot"}
                     and len(tile) == 3
                 )
-                if dots := row.get("by_columns"):
-                    assert set(dots) == {"tile", "dot"} and len(dots["tile"]) == 3 and dots["tile"][2] in (2, 4, 8, 16)
-                    assert dots["dot"].bit_count() == 1 and not COMPONENT_TYPES[name].is_integer
+                if row in classes.get("dots", ()):
+                    assert tile[2] in (2, 4, 8, 16) and row["dot"].bit_count() == 1 and row["rows"] <= 16
+                    assert not COMPONENT_TYPES[name].is_integer
                 assert all(outer % inner == 0 for inner, outer in zip(tile, block, strict=False))
                 for other in row.get("panels", ()):
                     panels = COMPONENT_TYPES[other]

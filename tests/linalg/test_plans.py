@@ -97,3 +97,15 @@ def test_wrong_arguments(device: DeviceInfo, changes: dict[str, Any], error: typ
 def test_the_command_rejects_wrong_types(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["plan", "gemm", "-M", "4", "-N", "4", "-K", "4", "--types", "f32,s8,f32"]) == 2
     assert "a, b: f32 and s8 cannot be multiplied" in capsys.readouterr().err
+
+
+def test_the_note_names_a_tile_that_the_user_excludes(
+    device: DeviceInfo, measured: dict[Tiling, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "excludes" not in plan(device.handle, m=9, n=9, k=9).note
+    monkeypatch.setattr(
+        plans, "rows_of", lambda *_, with_excluded: [{"tile": [8, 16, 4] if with_excluded else [4, 16, 4]}]
+    )
+    assert plan(device.handle, m=9, n=9, k=9).note.endswith(
+        "; the user's table excludes the tile 8 x 16 x 4 (allow, deny)"
+    )
