@@ -89,19 +89,23 @@ def tilings_of(device: Any, types: tuple[ComponentType, ...], shape: tuple[int, 
     """
     if _forced:
         return [tiling for tiling in _forced if _fits(tiling, device, types, shape)]
-    route = route_of(device)
+    route, name = route_of(device), shape_class(*shape)
+    tilings = []
+    for classes in tables_of(route, types):
+        for row in [*classes.get(name, []), *classes["default"]]:
+            if _is_for(row, shape) and (not row.get("needs") or row["needs"] in instructions_of(device, route)):
+                tilings += tilings_of_row(row)
+                break
+    return [*(x for x in tilings if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
+
+
+def tables_of(route: str, types: tuple[ComponentType, ...]) -> list[dict[str, list[Any]]]:
+    """Return the tables of a product's component types, the best first: class of shape -> rows."""
     rows = table(route)["gemm"]
     # No instruction multiplies components of different types, except integers and 8-bit floating point.
     is_usual = types[0] == types[1] or types[0].bits == types[1].bits == 8
-    tilings = []
-    for name in (types[0].name, "f32") if is_usual else ("f32",):
-        classes = rows.get(name) or rows["f32"]
-        for row in [*_listed(classes.get(shape_class(*shape), [])), *_listed(classes["default"])]:
-            needs = row.get("needs", "")
-            if _is_for(row, shape) and (not needs or needs in instructions_of(device, route)):
-                tilings += _tilings(row)
-                break
-    return [*(x for x in tilings if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
+    names = dict.fromkeys([types[0].name, "f32"] if is_usual and types[0].name in rows else ["f32"])
+    return [{key: _listed(value) for key, value in rows[name].items()} for name in names]
 
 
 def _listed(value: Any) -> list[Any]:
@@ -115,7 +119,7 @@ def _is_for(row: dict[str, Any], shape: tuple[int, int, int, int]) -> bool:
     return is_whole and shape[1] <= row.get("rows", shape[1])
 
 
-def _tilings(row: dict[str, Any]) -> list[Tiling]:
+def tilings_of_row(row: dict[str, Any]) -> list[Tiling]:
     """Return the tiling of a row. If it has a block, the tiling without the block follows."""
     tiling = Tiling.from_dict(row)
     return [tiling, Tiling(tiling.tile, (), tiling.sub_group_size)] if tiling.block else [tiling]
@@ -131,13 +135,19 @@ def force(tiling: Tiling) -> None:
 
 def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
     """Return whether A and B can be copied as the tiling requires."""
+    return shape[3] > 0 and fits(tiling, int(device.local_mem_size), types) if tiling.panels or tiling.block else True
+
+
+def fits(tiling: Tiling, local_memory: int, types: tuple[ComponentType, ...]) -> bool:
+    """Return whether A and B can be copied as the tiling requires, if they are not empty.
+
+    local_memory: the device's local memory, in bytes.
+    """
     if tiling.panels:
         kinds = {COMPONENT_TYPES[name].kind for name in tiling.panels}
-        return shape[3] > 0 and kinds == {types[0].kind} and types[0].bits <= COMPONENT_TYPES[tiling.panels[0]].bits
-    if tiling.block:
-        size = types[0].size
-        return shape[3] > 0 and size == types[1].size and tiling.local_size(size) <= int(device.local_mem_size)
-    return True
+        return kinds == {types[0].kind} and types[0].bits <= COMPONENT_TYPES[tiling.panels[0]].bits
+    size = types[0].size
+    return not tiling.block or (size == types[1].size and tiling.local_size(size) <= local_memory)
 
 
 @cache
