@@ -77,7 +77,7 @@ def _facts(library: Library, name: str) -> dict[str, str]:
         "device": f"{target.device.platform}: {target.device.name}, driver {target.device.driver or 'unknown'}",
         "routes": ", ".join(dict.fromkeys(program.route for program in programs)),
         "instructions": ", ".join(target.instructions) + tried if target.instructions else "none",
-        "forms": " and ".join(dict.fromkeys("SPIR-V" if item.is_spirv else "OpenCL C" for item in programs)),
+        "forms": ", ".join(sorted({_form(program) for program in programs})),
         "tiles": f"of the route {target.table}, " + (f"measured on {place}" if place else "which were not measured"),
         "functions": ", ".join(function_name(name, listing) for listing, _rows in library.products),
         "first": function_name(name, library.products[0][0]),
@@ -87,16 +87,26 @@ def _facts(library: Library, name: str) -> dict[str, str]:
     return {key: value.replace("*/", "* /") for key, value in facts.items()}
 
 
+def _form(program: AheadProgram) -> str:
+    forms = ["SPIR-V" if form == "spirv" else "OpenCL C" for form, _code, _options in program.parts]
+    return " linked with ".join(forms)
+
+
 def _data(library: Library, name: str) -> Iterator[str]:
     """Yield the definitions of the constants: programs, choices and products."""
-    rows = []
-    for number, (source, program) in enumerate(library.programs.items()):
-        code = f"{name}_code_{number}"
-        yield _code(program, code)
-        spirv, text = (code, "NULL") if program.is_spirv else ("NULL", code)
+    rows, codes = [], dict[tuple[str, bytes], str]()
+    for source, program in library.programs.items():
+        parts = []
+        for form, code, options in program.parts:
+            if (form, code) not in codes:
+                codes[form, code] = f"{name}_code_{len(codes)}"
+                yield _code(form, code, codes[form, code])
+            array = codes[form, code]
+            pointers = f"NULL, {array}" if form == "spirv" else f"{array}, NULL"
+            parts.append(f"{{ {pointers}, sizeof {array} / sizeof *{array}, {json.dumps(options)} }}")
+        parts += [f"{{ NULL, NULL, 0, NULL }}"] * (2 - len(parts))
         size = program.kernels[source.kernel].sub_group_size or 0
-        options = json.dumps(program.options)
-        rows.append(f'{{ "{source.kernel}", {options}, {text}, {spirv}, sizeof {code} / sizeof *{code}, {size} }}')
+        rows.append(f'{{ "{source.kernel}", {{ {", ".join(parts)} }}, {size} }}')
     yield _array(f"{name}_program {name}_programs", rows)
     products = []
     for number, (listing, choices) in enumerate(library.products):
@@ -110,14 +120,14 @@ def _array(declaration: str, rows: list[str]) -> str:
     return f"static const {declaration}[] = {{\n" + "".join(f"    {row},\n" for row in rows) + "};\n"
 
 
-def _code(program: AheadProgram, name: str) -> str:
-    """Return the definition of a program's code: words of SPIR-V, or parts of a text."""
-    if not program.is_spirv:
-        # A string of C has at most 4095 characters. The text has no characters but those of ASCII.
-        lines = program.code.decode("ascii").splitlines(keepends=True)
+def _code(form: str, code: bytes, name: str) -> str:
+    """Return the definition of code: words of SPIR-V, or pieces of a text."""
+    if form != "spirv":
+        # A string of C has at most 4095 characters.
+        lines = code.decode("ascii").splitlines(keepends=True)
         parts = [line[at : at + _PART] for line in lines for at in range(0, len(line), _PART)]
         return _array(f"char *const {name}", [json.dumps(part).replace("?", "\\?") for part in parts])
-    words = memoryview(program.code).cast("I").tolist()
+    words = memoryview(code).cast("I").tolist()
     lines = [words[at : at + _WORDS_IN_LINE] for at in range(0, len(words), _WORDS_IN_LINE)]
     return _array(f"cl_uint {name}", [", ".join(f"{word:#x}" for word in line) for line in lines])
 

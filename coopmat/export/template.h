@@ -69,14 +69,19 @@ $declarations
 extern "C" {
 #endif
 
-/* A program with one kernel: text of OpenCL C, or SPIR-V. The launch's work-groups have `sub_group_size` work-items for
- * each subgroup; if it is 0, the device chooses. */
+/* Code: OpenCL C, or SPIR-V. */
 typedef struct {
-    const char *kernel;
-    const char *options;
     const char *const *text;
     const cl_uint *spirv;
-    size_t count; /* of the parts of the text, or of the words of SPIR-V */
+    size_t count; /* of the pieces of the text, or of the words of SPIR-V */
+    const char *options;
+} ${name}_part;
+
+/* A program with one kernel, built from the first part, or linked from both. Work-groups have `sub_group_size` work-items
+ * for each subgroup; if it is 0, the device chooses. */
+typedef struct {
+    const char *kernel;
+    ${name}_part parts[2];
     size_t sub_group_size;
 } ${name}_program;
 
@@ -166,30 +171,51 @@ static int ${name}_is_inside(const ${name}_matrix *matrix, cl_ulong rows, cl_ulo
     return rows == 1 || matrix->row <= (count - matrix->offset - columns) / (rows - 1);
 }
 
+static cl_program ${name}_load(${name}_library *library, const ${name}_part *part, cl_int *error)
+{
+    if (!part->spirv)
+        return clCreateProgramWithSource(
+            library->context, (cl_uint)part->count, (const char **)part->text, NULL, error);
+#ifdef CL_VERSION_2_1
+    return clCreateProgramWithIL(library->context, part->spirv, part->count * sizeof *part->spirv, error);
+#else
+    *error = CL_INVALID_OPERATION;
+    return NULL;
+#endif
+}
+
+static cl_program ${name}_link(${name}_library *library, const ${name}_part *parts, cl_int *error)
+{
+    cl_program objects[2] = { NULL, NULL }, program = NULL;
+    int i;
+    for (i = 0; i < 2 && !*error; i++) {
+        objects[i] = ${name}_load(library, &parts[i], error);
+        if (!*error)
+            *error = clCompileProgram(
+                objects[i], 1, &library->device, parts[i].options, 0, NULL, NULL, NULL, NULL);
+    }
+    if (!*error)
+        program = clLinkProgram(library->context, 1, &library->device, NULL, 2, objects, NULL, NULL, error);
+    for (i = 0; i < 2 && objects[i]; i++)
+        clReleaseProgram(objects[i]);
+    return program;
+}
+
+/* Build the kernel of a program, unless it is built. */
 static cl_int ${name}_build(${name}_library *library, int index)
 {
     const ${name}_program *source = &${name}_programs[index];
+    const int is_linked = source->parts[1].count > 0;
     cl_int error = CL_SUCCESS;
-    cl_program program = NULL;
+    cl_program program;
     if (library->kernels[index])
         return CL_SUCCESS;
-    if (source->spirv) {
-#ifdef CL_VERSION_2_1
-        program = clCreateProgramWithIL(
-            library->context, source->spirv, source->count * sizeof *source->spirv, &error);
-#else
-        error = CL_INVALID_OPERATION;
-#endif
-    } else {
-        program = clCreateProgramWithSource(
-            library->context, (cl_uint)source->count, (const char **)source->text, NULL, &error);
-    }
-    if (error)
-        return error;
-    error = clBuildProgram(program, 1, &library->device, source->options, NULL, NULL);
+    program = is_linked ? ${name}_link(library, source->parts, &error) : ${name}_load(library, source->parts, &error);
+    if (!error && !is_linked)
+        error = clBuildProgram(program, 1, &library->device, source->parts[0].options, NULL, NULL);
     if (!error)
         library->kernels[index] = clCreateKernel(program, source->kernel, &error);
-    if (error)
+    if (error && program)
         clReleaseProgram(program);
     else
         library->programs[index] = program; /* some drivers release a program that still has kernels */

@@ -16,22 +16,20 @@ from . import driver
 from .fitting import fitted
 from .instruction_probe import instructions
 from .launch import resolve_options
+from .required_subgroups import Part
 
 
 @dataclass(frozen=True)
 class AheadProgram:
     """A compiled program.
 
-    code: SPIR-V, or OpenCL C that any compiler accepts.
-    is_spirv: whether it is SPIR-V.
-    options: the options with which the device builds it.
+    parts: the parts, each with its form ("spirv" or "c"), code, and options for the device's compiler. If there are
+        several, they are compiled separately, then linked.
     route: the route of its matrices.
     kernels: name -> description of the kernel.
     """
 
-    code: bytes
-    is_spirv: bool
-    options: str
+    parts: tuple[Part, ...]
     route: str
     kernels: dict[str, KernelInfo]
 
@@ -83,15 +81,11 @@ class AheadTarget:
         parsed = replace(CompileOptions.from_arguments(options), matrices=self.route, code=self.code)
         module = compiler.compile(source, replace(resolve_options(parsed, self.device), unit=""), name=name)
         if self.unit:
-            on_unit = replace(parsed, matrices=self.unit, code="c", instructions=self.instructions)
+            on_unit = replace(parsed, matrices=self.unit, instructions=self.instructions)
             on_unit = resolve_options(on_unit, self.device)
             if module.multiplies_by(on_unit):
                 module = compiler.compile(source, on_unit, name=name)
         if self.device.handle is not None and module.matrices in IN_SUB_GROUPS:
             context = opencl().Context([self.device.handle])
             module, _ = fitted(module, self.device, partial(driver.build, context, device=self.device))
-        if module.code == "c":
-            code, words = module.opencl_c.encode(), module.opencl_c_options
-        else:
-            code, words = driver.spirv_for(module, self.device), module.device_options
-        return AheadProgram(code, module.code != "c", " ".join(words), module.matrices, module.kernels)
+        return AheadProgram(driver.parts_of(module, self.device, ()), module.matrices, module.kernels)
