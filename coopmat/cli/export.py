@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from coopmat.options import CODES, UsageError
 
 from .files import read_source, write_outputs
 from .status import ExitStatus
+
+if TYPE_CHECKING:
+    from coopmat.linalg.listing import Listing
 
 
 @click.command()
@@ -43,17 +47,13 @@ def command(
     """
     from coopmat.devices import from_key_values, select
     from coopmat.export import Library, header
-    from coopmat.linalg.listing import Listing
     from coopmat.runtime.ahead import AheadTarget
 
     if device is not None and device_info is not None:
         raise UsageError("--device and --device-info exclude each other")
     if matrices not in ("auto", *ROUTES):
         raise UsageError(f"--matrices takes a route of docs/routes.md, not '{matrices}'")
-    try:
-        listings = [Listing.of(tuple(words.split(",")), trans_b) for words in types]
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"--{error}") from error
+    listings = [_listing(words, trans_b) for words in types]
     if device_info is not None:
         described = from_key_values(read_source(device_info).decode(), device_info)
     else:
@@ -66,3 +66,13 @@ def command(
         raise UsageError(f"--{error}") from error
     write_outputs({output: text.encode()})
     return ExitStatus.DONE
+
+
+def _listing(words: str, transposes_b: bool) -> Listing:
+    """Return the products of the types in a value of `--types`. Raises UsageError."""
+    from coopmat.linalg.listing import Listing
+
+    try:
+        return Listing.of(tuple(words.split(",")), transposes_b)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"--types {words}: {str(error).partition(': ')[2]}") from error

@@ -201,12 +201,29 @@ static cl_program ${name}_link(${name}_library *library, const ${name}_part *par
     return program;
 }
 
+/* Whether the device runs a kernel in subgroups of another size than that for which it was compiled. */
+static int ${name}_has_other_size(${name}_library *library, cl_kernel kernel, size_t size)
+{
+#ifdef CL_VERSION_2_1
+    cl_uint most = 0;
+    size_t own = size;
+    if (size < 2 || clGetDeviceInfo(library->device, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL) || !most)
+        return 0; /* older devices do not report it */
+    return !clGetKernelSubGroupInfo(kernel, library->device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof size,
+               &size, sizeof own, &own, NULL) && own != size;
+#else
+    (void)library, (void)kernel, (void)size;
+    return 0;
+#endif
+}
+
 /* Build the kernel of a program, unless it is built. */
 static cl_int ${name}_build(${name}_library *library, int index)
 {
     const ${name}_program *source = &${name}_programs[index];
     const int is_linked = source->parts[1].count > 0;
     cl_int error = CL_SUCCESS;
+    cl_kernel kernel = NULL;
     cl_program program;
     if (library->kernels[index])
         return CL_SUCCESS;
@@ -214,11 +231,18 @@ static cl_int ${name}_build(${name}_library *library, int index)
     if (!error && !is_linked)
         error = clBuildProgram(program, 1, &library->device, source->parts[0].options, NULL, NULL);
     if (!error)
-        library->kernels[index] = clCreateKernel(program, source->kernel, &error);
-    if (error && program)
-        clReleaseProgram(program);
-    else
+        kernel = clCreateKernel(program, source->kernel, &error);
+    if (!error && ${name}_has_other_size(library, kernel, source->sub_group_size))
+        error = CL_INVALID_WORK_GROUP_SIZE;
+    if (!error) {
+        library->kernels[index] = kernel;
         library->programs[index] = program; /* some drivers release a program that still has kernels */
+        return CL_SUCCESS;
+    }
+    if (kernel)
+        clReleaseKernel(kernel);
+    if (program)
+        clReleaseProgram(program);
     return error;
 }
 

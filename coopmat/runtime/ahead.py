@@ -16,6 +16,7 @@ from . import driver
 from .fitting import fitted
 from .instruction_probe import instructions
 from .launch import resolve_options
+from .launch_rules import launch_error
 from .required_subgroups import Part
 
 
@@ -56,7 +57,7 @@ class AheadTarget:
 
         A device that is present is asked which instructions it computes correctly. A device that a file describes is
         trusted to have those that `matrices` names; `auto` uses none of them then. Instructions that need the system's
-        permission are left out.
+        permission are left out. Raises CompileError if the device computes none of those that `matrices` names.
         """
         is_present, unit = device.handle is not None, matrices if matrices in OPENCL_C_ONLY else ""
         if matrices == "auto" and is_present:
@@ -66,6 +67,8 @@ class AheadTarget:
         rows = LOWERED_ROUTES[unit].every_product if is_present else LOWERED_ROUTES[unit].products
         names = instructions(device, unit) if is_present else [row.name for row in rows]
         allowed = tuple(row.name for row in rows if row.name in names and not row.keeps_state)
+        if not allowed and matrices == unit:
+            raise launch_error(f"{device.label} executes no instruction of --matrices {unit} correctly", "no-route")
         return cls(device, "auto", unit if allowed else "", allowed, code)
 
     @property

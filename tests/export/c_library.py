@@ -14,6 +14,8 @@ import pytest
 from coopmat.devices import opencl
 from coopmat.layer import library as layer
 
+TYPES = (("f16",), ("s8",))
+OTHERS = (("f32", "f32", "f16"), ("u8", "s8", "s8"))
 # Functions of the header that are static there.
 _SHIM = """
 #define GEMM_IMPLEMENTATION

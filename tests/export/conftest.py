@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from c_library import CLibrary, compiler
+from c_library import OTHERS, TYPES, CLibrary, compiler
 
 from coopmat.devices import DeviceInfo, opencl
 from coopmat.export import Library, header
 from coopmat.linalg.listing import Listing
 from coopmat.runtime.ahead import AheadTarget
 
-TYPES = (("f16",), ("s8",), ("bf16", "bf16", "f32"), ("f32", "f32", "f16"), ("u8", "s8", "s8"))
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +25,12 @@ def queue(device: DeviceInfo) -> Iterator[Any]:
     queue = cl.CommandQueue(context)
     yield queue
     queue.finish()
+
+
+@pytest.fixture(scope="session")
+def in_c(device: DeviceInfo) -> Library:
+    """A library of OpenCL C, which is compiled sooner."""
+    return Library.of(AheadTarget.of(device, code="c"), [Listing.of(types) for types in OTHERS])
 
 
 @pytest.fixture(scope="session")

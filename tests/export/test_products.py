@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_library import CLibrary, Matrix
-from conftest import TYPES
+from c_library import TYPES, CLibrary, Matrix
 
 from coopmat.devices import DeviceInfo, from_key_values, opencl
 from coopmat.export import Library, header
@@ -26,7 +25,6 @@ SHAPES = (
     *((33, 65, 127), (64, 64, 64), (100, 30, 40), (300, 7, 50), (30, 300, 257), (96, 960, 96), (130, 1000, 31)),
     *((192, 192, 192), (129, 200, 300), (650, 700, 530), (5, 3, 0), (40, 50, 0)),
 )
-SHORT = (("f16",), ("s8",))
 
 
 def integers(rng: np.random.Generator, shape: tuple[int, int], dtype: Any) -> Any:
@@ -71,12 +69,18 @@ def test_bytes(code: CLibrary, sizes: tuple[int, int, int]) -> None:
     product(code, "gemm_s8", sizes, (np.int8, np.int8, np.int32), real=ctypes.c_int)
 
 
-@pytest.mark.parametrize("sizes", [(5, 40, 30), (100, 90, 80), (200, 30, 77)])
+def test_other_results_and_factors(in_c: Library, queue: Any, tmp_path: Path) -> None:
+    code = CLibrary(header(in_c, "gemm"), tmp_path, queue)
+    for sizes in [(100, 90, 80), (200, 30, 77), (64, 64, 0)]:
+        for factors in [(2, 0), (1, 1), (-1, 3), (0, 2)]:
+            product(code, "gemm_f32_f32_f16", sizes, (np.float32, np.float32, np.float16), factors=factors)
+            product(code, "gemm_u8_s8_s8", sizes, (np.uint8, np.int8, np.int8), factors=factors)
+    code.release()
+
+
 @pytest.mark.parametrize("factors", [(2, 0), (1, 1), (-1, 3), (0, 2)])
-def test_other_results_and_factors(code: CLibrary, sizes: tuple[int, int, int], factors: tuple[int, int]) -> None:
-    product(code, "gemm_f32_f32_f16", sizes, (np.float32, np.float32, np.float16), factors=factors)
-    product(code, "gemm_u8_s8_s8", sizes, (np.uint8, np.int8, np.int8), factors=factors)
-    product(code, "gemm_s8", sizes, (np.int8, np.int8, np.int32), factors=factors, real=ctypes.c_int)
+def test_factors_of_integers(code: CLibrary, factors: tuple[int, int]) -> None:
+    product(code, "gemm_s8", (100, 90, 80), (np.int8, np.int8, np.int32), factors=factors, real=ctypes.c_int)
 
 
 @pytest.mark.parametrize("sizes", [(2, 40, 30), (100, 90, 80), (192, 192, 192), (333, 31, 65)])
@@ -86,9 +90,9 @@ def test_offsets_and_distances_of_rows(code: CLibrary, sizes: tuple[int, int, in
 
 
 def test_transposed_b(device: DeviceInfo, queue: Any, tmp_path: Path) -> None:
-    made = Library.of(AheadTarget.of(device), [Listing.of(("f16",), True)])
+    made = Library.of(AheadTarget.of(device, code="c"), [Listing.of(("f16",), True)])
     code = CLibrary(header(made, "gemm"), tmp_path, queue)
-    for sizes in SHAPES:
+    for sizes in [(1, 300, 70), (33, 65, 127), (192, 192, 192), (40, 50, 0)]:
         dtypes = np.float16, np.float16, np.float32
         product(code, "gemm_f16", sizes, dtypes, offsets=(1, 2, 3), padding=(0, 5, 1), transposed=True)
     code.release()
@@ -175,11 +179,20 @@ CL_DEVICE_LOCAL_MEM_SIZE=32768
 """
 
 
+def test_the_route_lanes(device: DeviceInfo, queue: Any, tmp_path: Path) -> None:
+    if not device.sub_groups:
+        pytest.skip("the device has no subgroups")
+    code = CLibrary(header(Library.of(AheadTarget.of(device, "lanes"), [Listing.of(("f16",))]), "gemm"), tmp_path, queue)
+    for sizes in SHAPES[:12]:
+        product(code, "gemm_f16", sizes, (np.float16, np.float16, np.float32))
+    code.release()
+
+
 @pytest.mark.parametrize("versions", ["", "SPIR-V_1.2"])
 def test_the_header_for_a_described_device(queue: Any, tmp_path: Path, versions: str) -> None:
     """A file describes a device with SPIR-V or without; the header runs on this device as well."""
     described = from_key_values(f'{INFO}CL_DEVICE_IL_VERSION="{versions}"\n', "info")
-    made = Library.of(AheadTarget.of(described), [Listing.of(types) for types in SHORT])
+    made = Library.of(AheadTarget.of(described), [Listing.of(types) for types in TYPES])
     forms = {part[0] for program in made.programs.values() for part in program.parts}
     assert forms == {"spirv" if versions else "c"}
     if versions and not queue.device.il_version:
