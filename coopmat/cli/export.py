@@ -40,13 +40,13 @@ def command(
 ) -> int:
     """Write a C header that multiplies matrices by the kernels of coopmat.linalg, with nothing but OpenCL.
 
-    --types may be repeated: the header has a function for each. A file (--device-info) does not tell which matrix
-    instructions the device computes correctly: none are used, unless --matrices names their route.
+    --types may be repeated: the header has a function for each. A file (--device-info) does not say which
+    matrix instructions the device computes correctly: none are used, unless --matrices names their route.
 
     Example: coopmat export gemm --types f16 --types s8,s8,s32 -o gemm.h
     """
     from coopmat.devices import from_key_values, select
-    from coopmat.export import Library, header
+    from coopmat.export import Library, header_text
     from coopmat.runtime.ahead import AheadTarget
 
     if device is not None and device_info is not None:
@@ -61,7 +61,7 @@ def command(
     library = Library.of(AheadTarget.of(described, matrices, code), listings)
     stem = name if name is not None else operation if output == "-" else Path(output).stem
     try:
-        text = header(library, stem)
+        text = header_text(library, stem)
     except ValueError as error:
         raise UsageError(f"--{error}") from error
     write_outputs({output: text.encode()})

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from .header import header as header
+from .header import header_text as header_text
 from .library import Library as Library

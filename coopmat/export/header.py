@@ -22,14 +22,16 @@ _PARAMETERS = (
     "size_t row_c, cl_uint waits, const cl_event *wait_for, cl_event *event"
 )
 _BODY = """{{
-    const {name}_matrix matrices[3] = {{ {{ a, offset_a, row_a }}, {{ b, offset_b, row_b }}, {{ c, offset_c, row_c }} }};
+    const {name}_matrix matrices[3] = {{
+        {{ a, offset_a, row_a }}, {{ b, offset_b, row_b }}, {{ c, offset_c, row_c }}
+    }};
     const cl_ulong sizes[3] = {{ m, n, k }};
     return {name}_multiply(
         library, queue, &{name}_products[{number}], sizes, matrices, &alpha, &beta, waits, wait_for, event);
 }}"""
 
 
-def header(library: Library, name: str) -> str:
+def header_text(library: Library, name: str) -> str:
     """Return a C header in which all names begin with `name`. Raises ValueError if it is no identifier of C."""
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
         raise ValueError(f"name: expected an identifier of C, not '{name}'")
@@ -104,7 +106,7 @@ def _data(library: Library, name: str) -> Iterator[str]:
             array = codes[form, code]
             pointers = f"NULL, {array}" if form == "spirv" else f"{array}, NULL"
             parts.append(f"{{ {pointers}, sizeof {array} / sizeof *{array}, {json.dumps(options)} }}")
-        parts += [f"{{ NULL, NULL, 0, NULL }}"] * (2 - len(parts))
+        parts += ["{ NULL, NULL, 0, NULL }"] * (2 - len(parts))
         size = program.kernels[source.kernel].sub_group_size or 0
         rows.append(f'{{ "{source.kernel}", {{ {", ".join(parts)} }}, {size} }}')
     yield _array(f"{name}_program {name}_programs", rows)
@@ -127,9 +129,9 @@ def _code(form: str, code: bytes, name: str) -> str:
         lines = code.decode("ascii").splitlines(keepends=True)
         parts = [line[at : at + _PART] for line in lines for at in range(0, len(line), _PART)]
         return _array(f"char *const {name}", [json.dumps(part).replace("?", "\\?") for part in parts])
-    words = memoryview(code).cast("I").tolist()
-    lines = [words[at : at + _WORDS_IN_LINE] for at in range(0, len(words), _WORDS_IN_LINE)]
-    return _array(f"cl_uint {name}", [", ".join(f"{word:#x}" for word in line) for line in lines])
+    words = [f"{word:#x}" for word in memoryview(code).cast("I")]
+    rows = [words[at : at + _WORDS_IN_LINE] for at in range(0, len(words), _WORDS_IN_LINE)]
+    return _array(f"cl_uint {name}", [", ".join(row) for row in rows])
 
 
 def _choice(row: Row, name: str) -> str:

@@ -134,7 +134,9 @@ class Product:
             piece = _piece(operands, tiling)
             if bool(piece) != bool(tiling.block):
                 continue
-            variant = variant_of(operands, self.types, self.flags, tiling, piece, self._is_whole(tiling), self.activation)
+            variant = variant_of(
+                operands, self.types, self.flags, tiling, piece, self._is_whole(tiling), self.activation
+            )
             size = gemm_kernel(queue.context, queue.device, variant).sub_group_size
             if tiling.sub_group_size in (0, size):
                 break
@@ -212,7 +214,7 @@ def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
     if not tiling.block:
         return 0
     size = operands[0].component.size
-    numbers = []
+    numbers: list[int] = []
     for item in operands[:2]:
         numbers += item.shape[2 if item.is_by_rows else 1], item.line, item.offset, item.strides[0]
     piece = gcd(most_of_piece(tiling, size), *(number * size for number in numbers))

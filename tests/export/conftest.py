@@ -7,10 +7,9 @@ import pytest
 from c_library import OTHERS, TYPES, CLibrary, compiler
 
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.export import Library, header
+from coopmat.export import Library, header_text
 from coopmat.linalg.listing import Listing
 from coopmat.runtime.ahead import AheadTarget
-
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +35,7 @@ def in_c(device: DeviceInfo) -> Library:
 @pytest.fixture(scope="session")
 def code(library: Library, queue: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CLibrary]:
     compiler("gcc")
-    made = CLibrary(header(library, "gemm"), tmp_path_factory.mktemp("export"), queue)
+    made = CLibrary(header_text(library, "gemm"), tmp_path_factory.mktemp("export"), queue)
     yield made
     queue.finish()
     made.release()

@@ -12,7 +12,7 @@ import pytest
 from c_library import compiler, loader
 
 from coopmat.devices import DeviceInfo
-from coopmat.export import Library, header
+from coopmat.export import Library, header_text
 from coopmat.layer import library as layer
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_cmake_builds_the_example(library: Library, device: DeviceInfo, tmp_path
     compiler("gcc")
     build = tmp_path / "build"
     build.mkdir()
-    (build / "gemm.h").write_text(header(library, "gemm"))
+    (build / "gemm.h").write_text(header_text(library, "gemm"))
     where = [f"-DOpenCL_INCLUDE_DIR={layer.INCLUDE}", f"-DOpenCL_LIBRARY={loader()}"]
     configure = [cmake, "-S", str(ROOT / "examples"), "-B", str(build), *where, "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"]
     subprocess.run(configure, check=True, capture_output=True)
@@ -52,7 +52,7 @@ def test_the_command_with_pkg_config(library: Library, device: DeviceInfo, tmp_p
         f"Libs: {loader()} -Wl,-rpath,{Path(loader()).parent}\n"
     )
     (tmp_path / "build").mkdir()
-    (tmp_path / "build" / "gemm.h").write_text(header(library, "gemm"))
+    (tmp_path / "build" / "gemm.h").write_text(header_text(library, "gemm"))
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     environment = {**os.environ, "PKG_CONFIG_PATH": str(tmp_path)}
     subprocess.run(f"{shlex.quote(compiler('gcc'))} {found[1]}", shell=True, check=True, cwd=tmp_path, env=environment)

@@ -12,7 +12,7 @@ import pytest
 from c_library import compiler
 
 from coopmat.devices import from_key_values
-from coopmat.export import Library, header
+from coopmat.export import Library, header_text
 from coopmat.layer import library as layer
 from coopmat.linalg.listing import Listing
 from coopmat.runtime.ahead import AheadTarget
@@ -40,11 +40,11 @@ def headers() -> dict[str, str]:
     """Headers with SPIR-V; with OpenCL C and blocks in local memory; with native matrices; and with all types."""
     every = ("f16", "f32", "bf16", "s8", "u8,s8,f32", "e4m3", "e5m2,e4m3,e5m2", "f16,f16,f16")
     return {
-        "spirv": header(described(WITH_SPIRV, "auto", "f16"), "gemm"),
-        "mma": header(described(WITHOUT, "mma", "f16"), "gemm"),
-        "native": header(described(WITH_SPIRV, "native", "f16"), "gemm"),
-        "all": header(described(WITHOUT, "one", *every), "gemm"),
-        "x86": header(described(WITHOUT, "x86", "f16", "s8"), "gemm"),
+        "spirv": header_text(described(WITH_SPIRV, "auto", "f16"), "gemm"),
+        "mma": header_text(described(WITHOUT, "mma", "f16"), "gemm"),
+        "native": header_text(described(WITH_SPIRV, "native", "f16"), "gemm"),
+        "all": header_text(described(WITHOUT, "one", *every), "gemm"),
+        "x86": header_text(described(WITHOUT, "x86", "f16", "s8"), "gemm"),
     }
 
 

@@ -11,7 +11,7 @@ import pytest
 from c_library import TYPES, CLibrary, Matrix
 
 from coopmat.devices import DeviceInfo, from_key_values, opencl
-from coopmat.export import Library, header
+from coopmat.export import Library, header_text
 from coopmat.linalg.listing import Listing
 from coopmat.linalg.parameters import tilings_of
 from coopmat.matrices.variants import COMPONENT_TYPES
@@ -70,7 +70,7 @@ def test_bytes(code: CLibrary, sizes: tuple[int, int, int]) -> None:
 
 
 def test_other_results_and_factors(in_c: Library, queue: Any, tmp_path: Path) -> None:
-    code = CLibrary(header(in_c, "gemm"), tmp_path, queue)
+    code = CLibrary(header_text(in_c, "gemm"), tmp_path, queue)
     for sizes in [(100, 90, 80), (200, 30, 77), (64, 64, 0)]:
         for factors in [(2, 0), (1, 1), (-1, 3), (0, 2)]:
             product(code, "gemm_f32_f32_f16", sizes, (np.float32, np.float32, np.float16), factors=factors)
@@ -91,7 +91,7 @@ def test_offsets_and_distances_of_rows(code: CLibrary, sizes: tuple[int, int, in
 
 def test_transposed_b(device: DeviceInfo, queue: Any, tmp_path: Path) -> None:
     made = Library.of(AheadTarget.of(device, code="c"), [Listing.of(("f16",), True)])
-    code = CLibrary(header(made, "gemm"), tmp_path, queue)
+    code = CLibrary(header_text(made, "gemm"), tmp_path, queue)
     for sizes in [(1, 300, 70), (33, 65, 127), (192, 192, 192), (40, 50, 0)]:
         dtypes = np.float16, np.float16, np.float32
         product(code, "gemm_f16", sizes, dtypes, offsets=(1, 2, 3), padding=(0, 5, 1), transposed=True)
@@ -182,7 +182,9 @@ CL_DEVICE_LOCAL_MEM_SIZE=32768
 def test_the_route_lanes(device: DeviceInfo, queue: Any, tmp_path: Path) -> None:
     if not device.sub_groups:
         pytest.skip("the device has no subgroups")
-    code = CLibrary(header(Library.of(AheadTarget.of(device, "lanes"), [Listing.of(("f16",))]), "gemm"), tmp_path, queue)
+    code = CLibrary(
+        header_text(Library.of(AheadTarget.of(device, "lanes"), [Listing.of(("f16",))]), "gemm"), tmp_path, queue
+    )
     for sizes in SHAPES[:12]:
         product(code, "gemm_f16", sizes, (np.float16, np.float16, np.float32))
     code.release()
@@ -197,7 +199,7 @@ def test_the_header_for_a_described_device(queue: Any, tmp_path: Path, versions:
     assert forms == {"spirv" if versions else "c"}
     if versions and not queue.device.il_version:
         pytest.skip("the device takes no SPIR-V")
-    text = header(made, "gemm")
+    text = header_text(made, "gemm")
     assert ("clCreateProgramWithIL" in text) and "A device * /" in text and "were not measured" in text
     code = CLibrary(text, tmp_path, queue)
     for sizes in SHAPES:
