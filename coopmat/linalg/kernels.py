@@ -134,9 +134,7 @@ class Product:
             piece = _piece(operands, tiling)
             if bool(piece) != bool(tiling.block):
                 continue
-            variant = variant_of(
-                operands, self.types, self.flags, tiling, piece, self._is_whole(tiling), self.activation
-            )
+            variant = self._variant(operands, tiling, piece)
             size = gemm_kernel(queue.context, queue.device, variant).sub_group_size
             if tiling.sub_group_size in (0, size):
                 break
@@ -162,10 +160,11 @@ class Product:
         global_size = a.count * size, b.count, batch
         return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, sum(x.bytes for x in copied))
 
-    def _is_whole(self, tiling: Tiling) -> bool:
-        """Return whether m, n and k are multiples of those of a work-group; panels are padded to multiples of k."""
+    def _variant(self, operands: tuple[Operand, ...], tiling: Tiling, piece: int) -> Variant:
         (_batch, m, n, k), (rows, columns, depth) = self.shape, tiling.group
-        return not (m % rows or n % columns or (k % depth and not tiling.panels))
+        # Panels are padded to multiples of the tile's k.
+        is_whole = not (m % rows or n % columns or (k % depth and not tiling.panels))
+        return variant_of(operands, self.types, self.flags, tiling, piece, is_whole, self.activation)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,9 @@ def force(tiling: Tiling) -> None:
 
 def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
     """Return whether A and B can be copied as the tiling requires."""
-    return shape[3] > 0 and fits(tiling, int(device.local_mem_size), types) if tiling.panels or tiling.block else True
+    if not (tiling.panels or tiling.block):
+        return True
+    return shape[3] > 0 and fits(tiling, int(device.local_mem_size) if tiling.block else 0, types)
 
 
 def fits(tiling: Tiling, local_memory: int, types: tuple[ComponentType, ...]) -> bool:
