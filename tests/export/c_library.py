@@ -30,6 +30,7 @@ void tile_of(const gemm_choice *choice, cl_ulong *tile) {
     for (i = 0; i < 3; i++)
         tile[i] = choice->tile[i];
     tile[3] = choice->copies[0].program >= 0;
+    tile[4] = choice->piece;
 }
 """
 
@@ -97,8 +98,8 @@ class CLibrary:
         return result, opencl().Event.from_int_ptr(event.value, retain=False) if event.value else None
 
     def chosen(self, number: int, m: int, n: int, k: int) -> tuple[int, ...]:
-        """Return the tile of the choice for a product of dense matrices, and whether it has panels."""
-        tile = (ctypes.c_ulonglong * 4)()
+        """Return the choice for a product of dense matrices: the tile's m, n and k, 1 if it has panels, the piece."""
+        tile = (ctypes.c_ulonglong * 5)()
         self.code.chosen.restype = ctypes.c_void_p
         sizes = (ctypes.c_ulonglong * 3)(m, n, k)
         choice = self.code.chosen(number, sizes, ctypes.c_ulonglong(k), ctypes.c_ulonglong(n))

@@ -12,6 +12,7 @@ from c_library import TYPES, CLibrary, Matrix
 
 from coopmat.devices import DeviceInfo, from_key_values, opencl
 from coopmat.export import Library, header_text
+from coopmat.linalg import parameters
 from coopmat.linalg.listing import Listing
 from coopmat.linalg.parameters import tilings_of
 from coopmat.matrices.variants import COMPONENT_TYPES
@@ -113,7 +114,7 @@ def test_the_choices_are_those_of_linalg(code: CLibrary, device: DeviceInfo) -> 
         for m, n, k in [*shapes, (480, 480, 480), (576, 576, 96)]:
             if k:
                 best = tilings_of(device.handle, listing.types, (1, m, n, k))[0]
-                assert code.chosen(number, m, n, k) == (*best.tile, bool(best.panels)), (names, m, n, k)
+                assert code.chosen(number, m, n, k)[:4] == (*best.tile, bool(best.panels)), (names, m, n, k)
 
 
 def test_invalid_sizes_are_errors(code: CLibrary) -> None:
@@ -187,6 +188,31 @@ def test_the_route_lanes(device: DeviceInfo, queue: Any, tmp_path: Path) -> None
     )
     for sizes in SHAPES[:12]:
         product(code, "gemm_f16", sizes, (np.float16, np.float16, np.float32))
+    code.release()
+
+
+def test_blocks_in_local_memory(
+    device: DeviceInfo, queue: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are multiples of 16 or 8 bytes are read in blocks, others are not, nor are empty matrices."""
+    row = {"tile": [8, 8, 4], "block": [32, 32, 32], "sub_group_size": 1}
+    table = {"measured": "", "gemm": {"f16": {"default": row}, "f32": {"default": row}}}
+    monkeypatch.setattr(parameters, "table", lambda _route: table)
+    made = Library.of(AheadTarget.of(device, "one", "c"), [Listing.of(("f16",))])
+    rows = made.products[0][1]
+    assert [(row.choice.piece, row.choice.tiling.block) for row in rows] == [
+        (16, (32, 32, 32)),
+        (8, (32, 32, 32)),
+        (0, ()),
+    ]
+    code = CLibrary(header_text(made, "gemm"), tmp_path, queue)
+    pieces = {(64, 128, 128): 16, (40, 80, 96): 16, (33, 48, 64): 16, (44, 36, 20): 8, (17, 19, 23): 0, (64, 64, 0): 0}
+    for sizes, piece in pieces.items():
+        assert code.chosen(0, *sizes)[4] == piece
+        product(code, "gemm_f16", sizes, (np.float16, np.float16, np.float32))
+    for offsets, padding in (((4, 8, 1), (4, 0, 3)), ((2, 0, 0), (0, 0, 0)), ((0, 0, 0), (0, 1, 0))):
+        dtypes = np.float16, np.float16, np.float32
+        product(code, "gemm_f16", (40, 80, 96), dtypes, offsets=offsets, padding=padding, factors=(2, 1))
     code.release()
 
 
