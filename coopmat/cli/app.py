@@ -23,6 +23,7 @@ COMMANDS = {
     "cts": ("coopmat.cli.cts", "Run the conformance tests of cooperative matrices on a device."),
     "devices": ("coopmat.cli.devices", "List the OpenCL devices and the route of each."),
     "doctor": ("coopmat.cli.doctor", "Report what is missing, and the command that fixes it."),
+    "export": ("coopmat.cli.export", "Write a C header with products of matrices, for programs without Python."),
     "layer": ("coopmat.cli.layer", "Add cooperative matrices to any OpenCL program by a layer of the loader."),
     "plan": ("coopmat.cli.plan", "Show how a product of matrices is computed, its time, and what limits it."),
     "run": ("coopmat.cli.run", "Compile a kernel file, run it as its header says, and check the results."),

@@ -19,6 +19,7 @@
 //   A_BY_COLUMNS, B_BY_COLUMNS         1 if consecutive elements in memory are those of a column
 //   WHOLE                              1 if m, n and k are multiples of the tile's
 //   HAS_ALPHA, HAS_BETA                1 if alpha is not 1, if beta is not 0
+//   CHECKS_BETA                        1 if the kernel must find out whether beta is 0, so that D must not be read
 //   SCALE_A, SCALE_B                   1 if there is a factor for each row of A, for each column of B
 //   BIAS_BY_ROWS, BIAS_BY_COLUMNS      1 if there is a value to be added to each row, to each column
 //   ACTIVATION                         the name of a function from REAL_TYPE to REAL_TYPE, if there is one
@@ -289,7 +290,12 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
     Real columns = FOR_EACH_COLUMN(scale_b + offset_scale_b);
     result *= columns;
 #endif
-#if HAS_BETA
+#if CHECKS_BETA
+    if (beta != 0) {
+        D old = LOAD_D;
+        result += (Real)old * beta;
+    }
+#elif HAS_BETA
     D old = LOAD_D;
     result += (Real)old * beta;
 #endif

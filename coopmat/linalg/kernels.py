@@ -162,23 +162,10 @@ class Product:
         return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, sum(x.bytes for x in copied))
 
     def _variant(self, operands: tuple[Operand, ...], tiling: Tiling, piece: int) -> Variant:
-        _batch, m, n, k = self.shape
-        (rows, columns, depth), types = tiling.group, self.types
-        is_whole = not (m % rows or n % columns)
-        flags: dict[str, bool] = {}
-        if tiling.panels:
-            a, b = panels_of(operands, tiling)
-            types = a.component, b.component, *self.types[2:]
-            flags = {"WHOLE": is_whole, "PANELS": True, "A_FLIPPED": a.is_flipped, "B_FLIPPED": b.is_flipped}
-        elif not tiling.dot:
-            flags = {
-                "WHOLE": is_whole and not k % depth,
-                "STAGED": bool(tiling.block),
-                "A_BY_COLUMNS": not operands[0].is_by_rows,
-                "B_BY_COLUMNS": not operands[1].is_by_rows,
-            }
-        flags_set = self.flags | {name for name, is_set in flags.items() if is_set}
-        return Variant(types, flags_set, self.activation, tiling, piece)
+        (_batch, m, n, k), (rows, columns, depth) = self.shape, tiling.group
+        # Panels are padded to multiples of the tile's k.
+        is_whole = not (m % rows or n % columns or (k % depth and not tiling.panels))
+        return variant_of(operands, self.types, self.flags, tiling, piece, is_whole, self.activation)
 
 
 @dataclass(frozen=True)
@@ -227,13 +214,51 @@ def _piece(operands: tuple[Operand, ...], tiling: Tiling) -> int:
     if not tiling.block:
         return 0
     size = operands[0].component.size
-    m, n, depth = tiling.block
-    work_items = tiling.sub_groups * tiling.sub_group_size
-    numbers = [m * depth // work_items, n * depth // work_items]
+    numbers: list[int] = []
     for item in operands[:2]:
         numbers += item.shape[2 if item.is_by_rows else 1], item.line, item.offset, item.strides[0]
-    piece = gcd(16, *(number * size for number in numbers))
-    return piece if piece >= (4 if size >= 4 else 8) else 0
+    piece = gcd(most_of_piece(tiling, size), *(number * size for number in numbers))
+    return piece if piece >= least_of_piece(size) else 0
+
+
+def most_of_piece(tiling: Tiling, size: int) -> int:
+    """Return the most bytes, up to 16, of which each work-item's share of a block is a multiple.
+
+    size: the bytes of a component.
+    """
+    m, n, depth = tiling.block
+    work_items = tiling.sub_groups * tiling.sub_group_size
+    return gcd(16, *(side * depth // work_items * size for side in (m, n)))
+
+
+def least_of_piece(size: int) -> int:
+    """Return the fewest bytes of a piece for which blocks are faster. `size` is that of a component, in bytes."""
+    return 4 if size >= 4 else 8
+
+
+def variant_of(
+    operands: tuple[Operand, ...],
+    types: tuple[ComponentType, ...],
+    flags: frozenset[str],
+    tiling: Tiling,
+    piece: int,
+    is_whole: bool,
+    activation: str = "",
+) -> Variant:
+    """Return the kernel of gemm.cl for a tiling.
+
+    types, flags: those of the product; the flags of the operands and the tiling are added.
+    """
+    added = {"WHOLE": is_whole and not tiling.dot}
+    if tiling.panels:
+        a, b = panels_of(operands, tiling)
+        types = a.component, b.component, *types[2:]
+        added |= {"PANELS": True, "A_FLIPPED": a.is_flipped, "B_FLIPPED": b.is_flipped}
+    elif not tiling.dot:
+        added |= {"A_BY_COLUMNS": not operands[0].is_by_rows, "B_BY_COLUMNS": not operands[1].is_by_rows}
+        added["STAGED"] = bool(tiling.block)
+    flags_set = flags | {name for name, is_set in added.items() if is_set}
+    return Variant(types, flags_set, activation, tiling, piece)
 
 
 def _is_by_dots(operands: tuple[Operand, ...]) -> bool:
@@ -261,6 +286,22 @@ class Kernel:
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]
 def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     """Return a kernel of gemm.cl, or of dot.cl; the context keeps it."""
+    types = variant.types
+    head = f"#define REAL {types[3].opencl_c}\n"
+    head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
+    real = np.dtype(types[3].numpy)
+    vector = [None, np.uint64]
+    arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9
+    if variant.tiling.dot:
+        macros = macros_of(variant)
+        macros |= {name: "ushort" for name, value in macros.items() if value == "bfloat16"}
+        return _kernel_without_matrices(context, device, "dot.cl", "gemm", macros, arguments, head)
+    options = [f"-D{name}={value}" for name, value in macros_of(variant).items()]
+    return kernel_of(build(context, device, "gemm.cl", options, head), device, "gemm", arguments)
+
+
+def macros_of(variant: Variant) -> dict[str, object]:
+    """Return the macros that select the variant of gemm.cl or dot.cl, but for its activation."""
     types, tiling = variant.types, variant.tiling
     names = ("A_TYPE", "B_TYPE", "SUM_TYPE", "REAL_TYPE", "D_TYPE")
     values: dict[str, object] = {name: t.opencl_c for name, t in zip(names, types, strict=True)}
@@ -273,18 +314,9 @@ def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     if tiling.panels:
         panels = COMPONENT_TYPES[tiling.panels[0]]
         values |= {"LINE": line_of(panels), "PACK": pack_of(panels), "CHUNK": CHUNK}
-    head = f"#define REAL {types[3].opencl_c}\n"
-    head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
-    real = np.dtype(types[3].numpy)
-    vector = [None, np.uint64]
-    arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9
     if tiling.dot:
-        bits = {name: "ushort" for name, value in values.items() if value == "bfloat16"}
-        return _kernel_without_matrices(
-            context, device, "dot.cl", "gemm", values | bits | {"WORK_ITEMS": tiling.dot}, arguments, head
-        )
-    options = [f"-D{name}={value}" for name, value in values.items()]
-    return kernel_of(build(context, device, "gemm.cl", options, head), device, "gemm", arguments)
+        values["WORK_ITEMS"] = tiling.dot
+    return values
 
 
 @first_arg_dependent_memoize  # type: ignore[untyped-decorator]

@@ -100,14 +100,14 @@ def tilings_of(
     between the tilings; their size is known when the kernel is built. The last tiling fits any size.
     """
     if _forced:
-        return [tiling for tiling in _forced if fits(tiling, device, types, shape)]
-    tilings = [tiling for row in rows_of(device, types, shape) for tiling in _tilings(row)]
+        return [tiling for tiling in _forced if _fits(tiling, device, types, shape)]
+    tilings = [tiling for row in rows_of(device, types, shape) for tiling in tilings_of_row(row)]
     if not tilings:
         raise ValueError(
             f"{user_table(route_of(device))}: its lists allow and deny exclude all tiles for {types[0].name}"
         )
     dots = _dots(route_of(device), types, shape) if by_columns else []
-    return [*(x for x in [*dots, *tilings] if fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
+    return [*(x for x in [*dots, *tilings] if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
 
 
 def _dots(route: str, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> list[Tiling]:
@@ -123,20 +123,25 @@ def rows_of(
 
     with_excluded: whether to ignore the user's lists.
     """
-    route = route_of(device)
-    lists = table(route)
-    # No instruction multiplies components of different types, except integers and 8-bit floating point.
-    is_usual = types[0] == types[1] or types[0].bits == types[1].bits == 8
-    found = []
-    for name in (types[0].name, "f32") if is_usual else ("f32",):
-        classes = lists["gemm"].get(name) or lists["gemm"]["f32"]
-        for row in [*listed(classes.get(shape_class(*shape), [])), *listed(classes["default"])]:
+    route, name = route_of(device), shape_class(*shape)
+    lists, found = table(route), []
+    for classes in tables_of(route, types):
+        for row in [*classes.get(name, []), *classes["default"]]:
             needs = row.get("needs", "")
             has_instruction = not needs or needs in instructions_of(device, route)
             if _is_for(row, shape) and has_instruction and (with_excluded or is_permitted(row, lists)):
                 found.append(row)
                 break
     return found
+
+
+def tables_of(route: str, types: tuple[ComponentType, ...]) -> list[dict[str, list[Any]]]:
+    """Return the tables of a product's component types, the best first: class of shape -> rows."""
+    rows = table(route)["gemm"]
+    # No instruction multiplies components of different types, except integers and 8-bit floating point.
+    is_usual = types[0] == types[1] or types[0].bits == types[1].bits == 8
+    names = dict.fromkeys([types[0].name, "f32"] if is_usual and types[0].name in rows else ["f32"])
+    return [{key: listed(value) for key, value in rows[name].items()} for name in names]
 
 
 def is_permitted(row: Mapping[str, Any], lists: Mapping[str, Any]) -> bool:
@@ -161,7 +166,7 @@ def _is_for(row: dict[str, Any], shape: tuple[int, int, int, int]) -> bool:
     return is_whole and shape[1] <= row.get("rows", shape[1])
 
 
-def _tilings(row: dict[str, Any]) -> list[Tiling]:
+def tilings_of_row(row: dict[str, Any]) -> list[Tiling]:
     """Return the tiling of a row. If it has a block, the tiling without the block follows."""
     tiling = Tiling.from_dict(row)
     return [tiling, Tiling(tiling.tile, (), tiling.sub_group_size)] if tiling.block else [tiling]
@@ -175,17 +180,25 @@ def force(tiling: Tiling | None) -> None:
     _forced[:] = [] if tiling is None else [tiling]
 
 
-def fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
+def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
     """Return whether A and B can be copied, or read, as the tiling requires."""
     if tiling.dot:
         return {types[0].name, types[1].name} <= _DOT_TYPES and types[-1].name in _DOT_RESULTS
+    if not (tiling.panels or tiling.block):
+        return True
+    return shape[3] > 0 and fits(tiling, int(device.local_mem_size) if tiling.block else 0, types)
+
+
+def fits(tiling: Tiling, local_memory: int, types: tuple[ComponentType, ...]) -> bool:
+    """Return whether A and B can be copied as the tiling requires, if they are not empty.
+
+    local_memory: the device's local memory, in bytes.
+    """
     if tiling.panels:
         kinds = {COMPONENT_TYPES[name].kind for name in tiling.panels}
-        return shape[3] > 0 and kinds == {types[0].kind} and types[0].bits <= COMPONENT_TYPES[tiling.panels[0]].bits
-    if tiling.block:
-        size = types[0].size
-        return shape[3] > 0 and size == types[1].size and tiling.local_size(size) <= int(device.local_mem_size)
-    return True
+        return kinds == {types[0].kind} and types[0].bits <= COMPONENT_TYPES[tiling.panels[0]].bits
+    size = types[0].size
+    return not tiling.block or (size == types[1].size and tiling.local_size(size) <= local_memory)
 
 
 @cache

@@ -91,7 +91,7 @@ def plan(
     """
     if operation != "gemm":
         raise ValueError(f"operation: {operation} is not supported (supported: gemm)")
-    shape, components = _shape(batch=batch, m=m, n=n, k=k), _components(types)
+    shape, components = _shape(batch=batch, m=m, n=n, k=k), components_of(types)
     info = select(device) if device is None or isinstance(device, str) else describe(device)
     seconds, best = min(candidates := _candidates(info, components, shape), key=lambda pair: pair[0])
     other = next(((seconds, tiling) for seconds, tiling in candidates if tiling != best), None)
@@ -148,7 +148,7 @@ def _lower_bounds(
     }
 
 
-def _components(types: tuple[str, ...]) -> tuple[ComponentType, ...]:
+def components_of(types: tuple[str, ...]) -> tuple[ComponentType, ...]:
     """Return the component types of A, B, the sums and C. Raises TypeError and ValueError."""
     if len(types) not in (2, 3):
         raise ValueError(f"types: expected those of A, B and C, not {len(types)}")
@@ -157,6 +157,8 @@ def _components(types: tuple[str, ...]) -> tuple[ComponentType, ...]:
             raise TypeError(f"types: {name} is not supported (supported: {', '.join(sorted(supported))})")
     components = tuple(COMPONENT_TYPES[name] for name in types)
     total = sum_type(*components[:2])
+    if types[2:] == ("s32",) and not total.is_integer:
+        raise TypeError(f"types: C is s32, and the products are added up in {total}")
     return (*components[:2], total, components[2] if len(types) == 3 else total)
 
 

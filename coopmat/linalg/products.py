@@ -150,7 +150,7 @@ def _product(
             f"b: it was packed for a of type {packed.left}, not {left.component.name}; see dtype_a of `pack`"
         )
     name = _output_name(total, arrays.get("c"), out_dtype, is_scaled=has_factors[2])
-    real = _real_type(total, name)
+    real = real_type(total, name)
     offsets = _offsets(real, shape, arrays)
     if has_factors[1] and "c" not in arrays:
         raise ValueError("beta: it needs an array c, to which the product is added, unless it is 0")
@@ -175,7 +175,7 @@ def sum_type(*types: ComponentType) -> ComponentType:
     return COMPONENT_TYPES["s32" if types[0].is_integer else "f64" if types[0].name == "f64" else "f32"]
 
 
-def _real_type(total: ComponentType, name: str) -> ComponentType:
+def real_type(total: ComponentType, name: str) -> ComponentType:
     """Return the type in which the scales, the bias and the activation are calculated, for a result of this name."""
     return total if name == "s32" else COMPONENT_TYPES["f64" if "f64" in (name, total.name) else "f32"]
 

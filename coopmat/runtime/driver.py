@@ -102,7 +102,7 @@ def spirv_for(module: Module, device: DeviceInfo) -> bytes:
     return call_barrier_builtin(module.spirv)
 
 
-def _parts(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[Part, ...]:
+def parts_of(module: Module, device: DeviceInfo, options: Sequence[str]) -> tuple[Part, ...]:
     """Return the parts from which a driver builds the module's program.
 
     There is one part, or SPIR-V and the OpenCL C library with which it is linked.
@@ -141,7 +141,7 @@ def compile_object(context: Any, module: Module, device: DeviceInfo, options: Se
     Raises DriverError if the driver rejects the code, CompileError if the device does not accept the form of the code.
     """
     require_route(module, device)
-    (part,) = parts = _parts(module, device, options)
+    (part,) = parts = parts_of(module, device, options)
     form, code, words = part
     native = opencl()._cl
     try:
@@ -198,7 +198,7 @@ def build(
     Raises CompileError and InternalError if no code can be generated, or none that the device accepts.
     """
     require_route(module, device)
-    parts, words = _parts(module, device, options), " ".join(options)
+    parts, words = parts_of(module, device, options), " ".join(options)
     try:
         program = _built_apart(context, parts, device, words) if may_crash(device) and not contained else None
         program = program or _built(context, parts, device, words)

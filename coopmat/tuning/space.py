@@ -87,7 +87,7 @@ def restriction(
             (_is_useful_on_gpu(values, tiling, kind) if on_gpu else _is_useful_on_cpu(tiling, kind, shape[1]))
             and all(part <= max(16, 2 * side) for part, side in zip(tiling.tile, shape[1:], strict=True))
             and is_permitted({"tile": list(tiling.tile)}, lists)
-            and fits(tiling, device, (kind, kind), shape)
+            and fits(tiling, int(device.local_mem_size) if tiling.block else 0, (kind, kind))
         )
 
     return is_useful
