@@ -182,7 +182,8 @@ def torch_call(case: Case, inputs: Sequence[Array], computed: str, setup: Setup)
     place = "cuda" if setup.is_gpu and torch.cuda.is_available() else "cpu"
     dtype = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "s8": torch.int8}[computed]
     tensors = [torch.from_numpy(array).to(place, dtype) for array in float_inputs(case, inputs)]
-    call, results = _torch_function(case, torch), []
+    call: Callable[..., Any] = _torch_function(case, torch)
+    results: list[Any] = []
 
     def run() -> None:
         results[:] = [call(*tensors)]
@@ -192,7 +193,7 @@ def torch_call(case: Case, inputs: Sequence[Array], computed: str, setup: Setup)
     return run, lambda: results[0].to("cpu", torch.float32).numpy()
 
 
-def _torch_function(case: Case, torch: Any) -> Callable[..., Any]:
+def _torch_function(case: Case, torch: Any) -> Any:
     functions = torch.nn.functional
     if case.operation == "attention":
         return lambda q, k, v: functions.scaled_dot_product_attention(q, k, v, is_causal=case.is_causal)

@@ -55,7 +55,8 @@ def _function(case: Case, queue: Any, arrays: Sequence[Any]) -> Callable[[Any], 
         return lambda out: linalg.attention(queue, *arrays, causal=case.is_causal, out=out)
     a, b = arrays
     if case.operation == "gemm_quantized":
-        return lambda out: linalg.gemm_quantized(queue, a, b, case.type, case.shape[1:], out)
+        _m, n, k = case.shape
+        return lambda out: linalg.gemm_quantized(queue, a, b, case.type, (n, k), out)
     word = case.type if COMPONENT_TYPES[case.type].is_bits else None
     if case.operation == "conv2d":
         padding = case.shape[-1] // 2

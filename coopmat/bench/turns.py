@@ -29,7 +29,9 @@ _PAUSE = 0.02  # seconds between turns, in which the threads of the last contend
 _MOST = 4.0  # seconds of a contender's calls, after which it takes no further turn of the case
 _LIMIT = 300.0  # seconds of an answer
 # The process gets the import path of this process.
-_START = "import sys; sys.path[:] = sys.argv[1].split('\\n'); from coopmat.bench import contender; contender.main(sys.argv[2])"
+_START = (
+    "import sys; sys.path[:] = sys.argv[1].split('\\n'); from coopmat.bench.contender import main; main(sys.argv[2])"
+)
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
