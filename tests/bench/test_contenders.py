@@ -55,6 +55,7 @@ def test_ours_matches_numpy(case: Case, device: DeviceInfo) -> None:
     assert server.prepare(case) == {} and server.turn(0)["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_libclblast_matches_numpy(device: DeviceInfo) -> None:
     path = installed(["libclblast"], os.environ.get("COOPMAT_TEST_CLBLAST", "")).get("libclblast")
     if path is None:
