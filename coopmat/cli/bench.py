@@ -39,13 +39,17 @@ def _libraries(context: click.Context, parameter: click.Parameter, value: str) -
 @click.argument("operations", nargs=-1, type=click.Choice(OPERATIONS), metavar="[OPERATION]...")
 @click.option("--types", default="", callback=_words, metavar="T,...", help="Component types, or formats of weights.")
 @click.option(
-    "--shapes", default="", callback=_words, metavar="S,...", help="Shapes of the one OPERATION: 512x512x512."
+    "--shapes", default="", callback=_words, metavar="S,...", help="Shapes of a single OPERATION: 512x512x512."
 )
 @click.option("--device", metavar="D", help="A part of the name of a platform or device, or PLATFORM:DEVICE numbers.")
 @click.option("--turns", type=click.IntRange(1), default=7, show_default=True, help="The turns of each contender.")
 @click.option("--constant", is_flag=True, help="Let gemm and the others copy B once; for bytes, they always do.")
 @click.option(
-    "--against", default=",".join(LIBRARIES), callback=_libraries, metavar="L,...", help="Only these libraries."
+    "--against",
+    default=",".join(LIBRARIES),
+    callback=_libraries,
+    metavar="L,...",
+    help="Compare with these libraries only.",
 )
 @click.option("--clblast", default="", metavar="FILE", help="libclblast; by default, the one that the system finds.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all times, the machine and the versions to FILE.")
@@ -67,7 +71,7 @@ def command(
     OPERATION is gemm, gemv, attention, gemm_quantized or conv2d; by default, all are compared. Each result is compared
     with numpy's first. Each contender runs in a separate process, in turns. Leave the machine idle meanwhile.
 
-    Example: coopmat bench gemm --types f32,bf16 --shapes 512x512x512,64x4096x4096
+    Example: coopmat bench gemm --types f32,bf16 --shapes 512x512x512
     """
     from rich.console import Console
 
