@@ -1,26 +1,19 @@
-"""The measurements of `tools/bench`: ratios of median times, measured in turns in one run.
+"""The measurements of `tools/bench`: lowered matrices against plain kernels, in turns in one run.
 
-1. gemm_f32 at SIZE^3 on the lowered routes, against the plain OpenCL C of plain_gemm.cl, which the device's own
-compiler builds.
-2. A warm `coopmat.compile` of gemm_f16.cl to unvalidated native SPIR-V, against clang, which compiles a plain kernel of
-about the same size to LLVM IR. This needs an installed clang.
+gemm_f32 at SIZE^3 on the lowered routes, in several tiles, against the plain OpenCL C of plain_gemm.cl, which the
+device's own compiler builds. Ratios are of median times.
 """
 
 from __future__ import annotations
 
 import random
-import shutil
 import statistics
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import bench_contenders
-import bench_models
 import click
 import numpy as np
 
@@ -143,85 +136,12 @@ def bench_gemm(device: DeviceInfo, size: int, rounds: int) -> None:
     click.echo(f"  best lowering / best plain kernel: {lowered:.2f}\n")
 
 
-def bench_compile(rounds: int) -> None:
-    clang = next((path for name in ("clang-19", "clang") if (path := shutil.which(name))), None)
-    if clang is None:
-        click.echo("compile time: no clang found to compare with")
-        return
-    source = (KERNELS / "gemm_f16.cl").read_text()
-    options = ["-DN=512", "-DK=512", "--no-validate"]
-    # gemm_tiled.cl has about as many lines as gemm_f16.cl.
-    plain = str(KERNELS / "gemm_tiled.cl")
-    flags = ["-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-emit-llvm", "-S", "-o", "-"]
-    command = [clang, *flags, "-DT=16", "-DN=512", "-DK=512", plain]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    runs: dict[str, Callable[[], None]] = {
-        "clang, to LLVM IR": lambda: _quiet(command),
-        "coopmat, to SPIR-V": lambda: _compile(source, options),
-    }
-    _compile(source, options)
-    times = interleaved(runs, rounds)
-    lines = len(source.splitlines()), len(Path(plain).read_text().splitlines())
-    click.echo(
-        f"compile time: gemm_f16.cl ({lines[0]} lines), warm, against {clang} on gemm_tiled.cl ({lines[1]} lines)"
-    )
-    report(times, "clang, to LLVM IR", 1.0, "a second")
-    ratio = statistics.median(times["coopmat, to SPIR-V"]) / statistics.median(times["clang, to LLVM IR"])
-    click.echo(f"  time of coopmat / time of clang: {ratio:.2f}")
-
-
-def _quiet(command: list[str]) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
-def _compile(source: str, options: list[str]) -> None:
-    coopmat.compile(source, options, name="gemm_f16.cl").spirv  # noqa: B018
-
-
-# Read VmHWM, since getrusage also counts the memory that the parent had at the fork.
-_MEMORY = """
-import coopmat, os
-coopmat.compile(open({path!r}).read(), {options!r}).spirv
-with open("/proc/self/task/%d/children" % os.getpid()) as file:
-    processes = ["self", *file.read().split()]
-peak = 0
-for process in processes:
-    with open("/proc/%s/status" % process) as file:
-        peak += next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
-print(peak)
-"""
-
-
-def bench_memory() -> None:
-    """Print the peak resident memory of a new process that compiles gemm_f16.cl, plus that of its emitter process."""
-    program = _MEMORY.format(path=str(KERNELS / "gemm_f16.cl"), options=["-DN=512", "-DK=512", "--no-validate"])
-    result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    click.echo(f"  peak memory of a compilation, the emitter's included: {int(result.stdout) / 1024:.0f} MB")
-
-
-@click.command()
+@click.command(help=__doc__)
 @click.option("--device", metavar="D", help="The OpenCL device; the first one otherwise.")
 @click.option("--size", default=512, help="M = N = K of the products.")
 @click.option("--rounds", default=15, help="How often each is run.")
-@click.option("--models", is_flag=True, help="Attention and decoded weights, against numpy and onnxruntime only.")
-@click.option("--contenders", metavar="N,N...", help="Products at these sizes, against onnxruntime and numpy only.")
-@click.option("--line", "lines", multiple=True, metavar="TEXT", help="Of these, the ones whose names begin so.")
-def main(
-    device: str | None, size: int, rounds: int, models: bool, contenders: str | None, lines: tuple[str, ...]
-) -> None:
-    """Measure the lowerings against plain kernels, and the compiler against clang."""
-    if models:
-        bench_models.main()
-        return
-    if contenders:
-        for line in bench_contenders.LINES:
-            for extent in map(int, contenders.split(",")):
-                if not lines or line.name.startswith(lines):
-                    bench_contenders.contend(line, extent, ["--matrices", "auto"])
-        return
+def main(device: str | None, size: int, rounds: int) -> None:
     bench_gemm(select(device), size, rounds)
-    bench_compile(rounds)
-    bench_memory()
 
 
 if __name__ == "__main__":

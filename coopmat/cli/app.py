@@ -17,6 +17,7 @@ from .status import ExitStatus, run_guarded
 
 # command -> (module, summary). A module is imported when its command is used.
 COMMANDS = {
+    "bench": ("coopmat.cli.bench", "Compare coopmat.linalg in speed with the libraries that are installed."),
     "cache": ("coopmat.cli.cache", "Show how large the cache of builds is, or empty it."),
     "cluster": ("coopmat.cli.cluster", "Start a worker of a cluster, or list its devices."),
     "compile": ("coopmat.cli.compile", "Compile OpenCL C, LLVM IR or SPIR-V to SPIR-V, or print a stage."),

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from coopmat.devices import describe, route_for, unit_for
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
+from coopmat.matrices.routes import LOWERED_ROUTES
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, default_operands
 from coopmat.runtime.instruction_probe import instructions
 
 # The component types of the result, and of A and B, that dot.cl has.
@@ -213,6 +214,20 @@ def route_of(device: Any) -> str:
 def instructions_of(device: Any, route: str) -> tuple[str, ...]:
     """Return the names of the matrix instructions of a route that the device computes correctly."""
     return instructions(describe(device), route)
+
+
+def instruction_of(device: Any, types: tuple[ComponentType, ...], tiling: Tiling) -> str:
+    """Return the name of the instruction that multiplies tiles, or an empty text.
+
+    types: the component types of A, B and the sums.
+    """
+    route, names = LOWERED_ROUTES.get(route_of(device)), instructions_of(device, route_of(device))
+    a, b = [COMPONENT_TYPES[name] for name in tiling.panels] or list(types[:2])
+    m, n, k = tiling.tile
+    matrices = MatrixType(a, m, k, Use.A), MatrixType(b, k, n, Use.B), MatrixType(types[2], m, n, Use.ACCUMULATOR)
+    operands = default_operands(a, b, types[2])
+    products = route.every_product if route is not None else ()
+    return next((row.name for row in products if row.name in names and row.takes(*matrices, operands)), "")
 
 
 @cache

@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from coopmat.devices import DeviceInfo, describe, select
-from coopmat.matrices.routes import LOWERED_ROUTES
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, default_operands
+from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
-from .parameters import Tiling, instructions_of, route_of, rows_of, shape_class, table, tilings_of
+from .parameters import Tiling, instruction_of, route_of, rows_of, shape_class, table, tilings_of
 from .products import INPUTS, OUTPUTS, sum_type
 from .rates import NotMeasured, peak_of, rates_of, seconds_of
 
@@ -95,8 +94,7 @@ def plan(
     info = select(device) if device is None or isinstance(device, str) else describe(device)
     seconds, best = min(candidates := _candidates(info, components, shape), key=lambda pair: pair[0])
     other = next(((seconds, tiling) for seconds, tiling in candidates if tiling != best), None)
-    instruction = _instruction(info, components, best)
-    peak = peak_of(info, components, best, has_instruction=bool(instruction))
+    peak = peak_of(info, components, best)
     bounds = _lower_bounds(info, components, shape, best, peak)
     return Plan(
         info.label,
@@ -105,7 +103,7 @@ def plan(
         (components[0].name, components[1].name, components[3].name),
         shape_class(*shape),
         route_of(info.handle),
-        instruction,
+        instruction_of(info.handle, components, best),
         best.tile,
         best.block,
         best.panels,
@@ -175,17 +173,6 @@ def _candidates(
     if not measured:
         raise NotMeasured("; ".join(failures))
     return measured
-
-
-def _instruction(info: DeviceInfo, components: tuple[ComponentType, ...], tiling: Tiling) -> str:
-    """Return the name of the instruction that multiplies tiles, or an empty text."""
-    route, names = LOWERED_ROUTES.get(route_of(info.handle)), instructions_of(info.handle, route_of(info.handle))
-    a, b = [COMPONENT_TYPES[name] for name in tiling.panels] or list(components[:2])
-    m, n, k = tiling.tile
-    matrices = MatrixType(a, m, k, Use.A), MatrixType(b, k, n, Use.B), MatrixType(components[2], m, n, Use.ACCUMULATOR)
-    operands = default_operands(a, b, components[2])
-    products = route.every_product if route is not None else ()
-    return next((row.name for row in products if row.name in names and row.takes(*matrices, operands)), "")
 
 
 def _note(info: DeviceInfo, components: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from coopmat.devices import DeviceInfo, probe
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
-from .parameters import Tiling, force
+from .parameters import Tiling, force, instruction_of
 
 # Seconds before a measurement: the system needs about half a second to spread a process's threads over the processors.
 _WARM_UP = 0.5
@@ -41,18 +41,17 @@ def rates_of(device: DeviceInfo) -> Rates:
     return Rates(*_ask(device, "memory", {}))
 
 
-def peak_of(device: DeviceInfo, types: tuple[ComponentType, ...], tiling: Tiling, *, has_instruction: bool) -> float:
+def peak_of(device: DeviceInfo, types: tuple[ComponentType, ...], tiling: Tiling) -> float:
     """Return the operations per second of products of tiles that stay in a cache, or in registers. Raises NotMeasured.
 
-    CPUs read one operand of a multiply-add from the cache. Other devices compute as fast as this only from registers;
-    but a compiler could leave out sums of integers that no instruction computes.
+    CPUs read one operand of a multiply-add from the cache. Other devices are as fast only from registers; but there,
+    a compiler could leave out sums of integers that no instruction computes.
 
     types: the component types of A, B and the sums. A multiply-add is two operations.
-    has_instruction: whether an instruction multiplies tiles.
     """
-    in_registers = device.kind != "CPU" and (has_instruction or not types[2].is_integer)
-    question = {"types": [item.name for item in types[:3]], "tiling": asdict(tiling), "in_registers": in_registers}
-    return float(_ask(device, "peak", question))
+    is_safe = not types[2].is_integer or bool(instruction_of(device.handle, types, tiling))
+    question = {"types": [item.name for item in types[:3]], "tiling": asdict(tiling)}
+    return float(_ask(device, "peak", question | {"in_registers": device.kind != "CPU" and is_safe}))
 
 
 def seconds_of(

@@ -48,7 +48,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[Tiling, float]:
 
     monkeypatch.setattr(plans, "tilings_of", lambda *_: [FAST, SLOW, FAST])
     monkeypatch.setattr(plans, "seconds_of", seconds_of)
-    monkeypatch.setattr(plans, "peak_of", lambda *_, has_instruction: 1e9)
+    monkeypatch.setattr(plans, "peak_of", lambda *_: 1e9)
     monkeypatch.setattr(plans, "rates_of", lambda _: rates.Rates(1e9, 1e-6))
     return seconds
 
