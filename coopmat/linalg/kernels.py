@@ -344,8 +344,8 @@ def build_peak(
     device = queue.device
     kernel = build(queue.context, device, "peak.cl", options).peak
     size, groups = kernel.sub_group_size(device), 16 * device.max_compute_units
-    # GPUs need several subgroups in a work-group to fill a compute unit.
-    in_group = 1 if size == 1 else 4
+    # GPUs need some 128 work-items in a work-group to fill a compute unit.
+    in_group = 1 if device.type & cl.device_type.CPU else max(1, 128 // size)
     a, b = (
         pyopencl.array.zeros(queue, 2 * count, item.numpy) for count, item in zip((m * k, k * n), operands, strict=True)
     )

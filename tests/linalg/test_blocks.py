@@ -143,7 +143,7 @@ def test_tables_have_tiles_that_divide_their_blocks() -> None:
                     and len(tile) == 3
                 )
                 if row in classes.get("dots", ()):
-                    assert tile[2] in (2, 4, 8, 16) and row["dot"].bit_count() == 1 and row["rows"] <= 16
+                    assert tile[2] in (4, 8, 16) and row["dot"].bit_count() == 1 and row["rows"] <= 16
                     assert not COMPONENT_TYPES[name].is_integer
                 assert all(outer % inner == 0 for inner, outer in zip(tile, block, strict=False))
                 for other in row.get("panels", ()):
