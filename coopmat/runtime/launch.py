@@ -25,7 +25,7 @@ from coopmat.options import CompileOptions
 from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
-from .instruction_probe import code_for, instructions
+from .instruction_probe import code_for, instructions, likely_instructions
 from .launch_rules import LaunchRules, launch_error
 from .program import Program
 from .runheader import WORK, Argument, Piece, Run, header_error, parse_header, with_source
@@ -111,6 +111,14 @@ def compile_resolved(
     return module
 
 
+def with_advice(options: CompileOptions) -> CompileOptions:
+    """Return the options with -Wmatrix-performance, which later options may turn off.
+
+    The advice depends on the device, so -Werror alone does not make errors of it.
+    """
+    return replace(options, warnings=("matrix-performance", "no-error=matrix-performance", *options.warnings))
+
+
 # Extensions that are turned off if the device lacks them, so that programs can test for their macro.
 _RARE = ("cl_khr_kernel_clock",)
 
@@ -127,6 +135,8 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     route = route_for(device)
     if options.matrices == "auto" and options.code == "auto":
         options = _of_environment(replace(options, unit=unit_for(device)))
+        if options.unit and options.instructions is None and device.handle is not None:
+            options = replace(options, instructions=likely_instructions(device, options.unit))
     if options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
         options = _with_instructions(options, device)
     if options.code == "auto" and options.matrices in OPENCL_C_ONLY:
@@ -283,6 +293,8 @@ def launch(
     kernel = program.kernel(run.kernel.text if run.kernel is not None else None)
     names = _symbols(run, kernel)
     values = _argument_values(run, kernel, names, arrays or {})
+    integers = {name: int(value) for name, value in values.items() if isinstance(value, np.integer)}
+    program.module.advise(kernel.info.name, integers)
     global_size, local_size = _work_sizes(run, kernel, names)
     sizes = f"global size {global_size}, local size {local_size}"
     if starting is not None:
