@@ -12,7 +12,7 @@ from ..diagnostics import Diagnostic
 from ..frontend import typed
 from .accesses import check_checks, check_layout, check_stride
 from .device import Device as Device
-from .loops import NO_ARGUMENTS, hot_functions
+from .loops import hot_functions
 from .tiles import check_instruction, check_registers, check_size
 
 CODES = tuple(
@@ -21,7 +21,7 @@ CODES = tuple(
 
 
 def advise(
-    unit: typed.Unit, device: Device, kernel: str = "", arguments: Mapping[str, int] = NO_ARGUMENTS
+    unit: typed.Unit, device: Device, kernel: str = "", arguments: Mapping[str, int] | None = None
 ) -> Iterator[Diagnostic]:
     """Yield the warnings about a unit on a device.
 
@@ -29,7 +29,8 @@ def advise(
     """
     if device.route.is_emulated:
         return
-    for function in hot_functions(unit, kernel, arguments):
+    for function in hot_functions(unit):
+        function.arguments = arguments or {} if function.decl.name == kernel else {}
         lanes = function.decl.attributes.get("intel_reqd_sub_group_size")
         own = device.with_lanes(lanes) if isinstance(lanes, int) else device
         for item in function.multiply_adds:

@@ -19,7 +19,7 @@ def _warning(name: str, place: typed.Expr, message: str) -> Diagnostic:
 def check_stride(
     function: HotFunction, load: typed.MatrixLoad, matrix: MatrixType, device: Device
 ) -> Diagnostic | None:
-    """Return a warning if the rows of a tile share sets of a CPU's cache. Constants and arguments of a launch are known strides."""
+    """Return a warning if the rows of a tile share sets of a CPU's cache. Other strides than constants are unknown."""
     stride = function.constant(load.stride, of_launch=True)
     if not device.register_bytes or load.layout not in _LINES or not stride:
         return None

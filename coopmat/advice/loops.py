@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..frontend import typed
 from ..frontend.calls import CallGraph
@@ -13,7 +12,6 @@ from ..frontend.nodes import Node, walk
 from ..frontend.types import AddressSpace, CoopMatrixType, PointerType
 from ..matrices.variants import MatrixType, Use
 
-NO_ARGUMENTS: Mapping[str, int] = MappingProxyType({})
 _LOOPS = (typed.For, typed.While, typed.DoWhile)
 
 
@@ -43,7 +41,7 @@ class HotFunction:
     decl: typed.FunctionDecl
     multiply_adds: list[MultiplyAdd]
     loads: list[tuple[typed.MatrixLoad, MatrixType]]
-    arguments: Mapping[str, int] = NO_ARGUMENTS
+    arguments: Mapping[str, int] = field(default_factory=dict)
     # variable -> the values that are stored in it; None for a change of another kind
     _stored: dict[typed.VarDecl, list[typed.Expr | None]] = field(default_factory=dict)
 
@@ -106,8 +104,8 @@ def _added(node: typed.Assign | typed.CompoundAssign | typed.IncDec) -> typed.Ex
     return None
 
 
-def hot_functions(unit: typed.Unit, kernel: str, arguments: Mapping[str, int]) -> Iterator[HotFunction]:
-    """Yield the functions in use whose loops multiply matrices. `arguments` are those of `kernel`."""
+def hot_functions(unit: typed.Unit) -> Iterator[HotFunction]:
+    """Yield the functions in use whose loops multiply matrices."""
     in_use = CallGraph(unit).in_use()
     for decl in unit.functions:
         if decl not in in_use or decl.body is None:
@@ -119,8 +117,7 @@ def hot_functions(unit: typed.Unit, kernel: str, arguments: Mapping[str, int]) -
                 nodes |= {id(node): node for node in inner}
         products = [_multiply_add(node) for node in nodes.values() if isinstance(node, typed.MatrixMulAdd)]
         if products:
-            own = arguments if decl.is_kernel and decl.name == kernel else NO_ARGUMENTS
-            yield HotFunction(decl, products, list(_loads(nodes.values())), own)
+            yield HotFunction(decl, products, list(_loads(nodes.values())))
 
 
 def _multiply_add(node: typed.MatrixMulAdd) -> MultiplyAdd:

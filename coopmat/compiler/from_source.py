@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..diagnostics import CompileError, Diagnostic, Diagnostics, InternalError, Span, TooManyErrors
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from ..passes import Pass, Report
     from ..preambles import Snapshot
     from .compilation import Compilation
-
-
-NO_ARGUMENTS: Mapping[str, int] = MappingProxyType({})
 
 
 def preprocess(c: Compilation) -> TokenStream:
@@ -200,7 +196,7 @@ def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
     return unit, report
 
 
-def advice(c: Compilation, kernel: str = "", arguments: Mapping[str, int] = NO_ARGUMENTS) -> Iterator[Diagnostic]:
+def advice(c: Compilation, kernel: str = "", arguments: Mapping[str, int] | None = None) -> Iterator[Diagnostic]:
     """Yield the warnings about slow matrices, if the -W options turn any of them on; none for the native route.
 
     arguments: name -> value of integer arguments of `kernel`, if a launch is known.
