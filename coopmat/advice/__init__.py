@@ -15,10 +15,6 @@ from .device import Device as Device
 from .loops import hot_functions
 from .tiles import check_instruction, check_registers, check_size
 
-CODES = tuple(
-    f"matrix-performance-{name}" for name in ("registers", "instruction", "tile", "stride", "layout", "checked")
-)
-
 
 def advise(
     unit: typed.Unit, device: Device, kernel: str = "", arguments: Mapping[str, int] | None = None

@@ -19,7 +19,7 @@ def _warning(name: str, place: typed.Expr, message: str) -> Diagnostic:
 def check_stride(
     function: HotFunction, load: typed.MatrixLoad, matrix: MatrixType, device: Device
 ) -> Diagnostic | None:
-    """Return a warning if the rows of a tile share sets of a CPU's cache. Other strides than constants are unknown."""
+    """Return a warning if the stride is known, and the rows of a tile share sets of a CPU's cache."""
     stride = function.constant(load.stride, of_launch=True)
     if not device.register_bytes or load.layout not in _LINES or not stride:
         return None

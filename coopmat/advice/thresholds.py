@@ -30,14 +30,14 @@ class Tiles:
 # (route, component type of A) -> tiles; x86 is for the types that its instructions multiply. The recommended tiles are
 # those of docs/performance.md that divide 1024. `least`: f32 reaches 0.25 with 4 x 4 and 1 x 16, 0.44 with 4 x 8, 0.8
 # with 8 x 8 and 4 x 16, 1.0 with 16 x 16. s8 on x86 reaches 0.17 with 1 x 16, 0.5 with 4 x 16, 0.5 to 0.7 with 16 x 16,
-# and 0.85 with 32 x 32.
+# and 0.85 with 32 x 32; coopmat.linalg uses 12 x 32 (of panels).
 _FEW = "2 to 4 times as fast"
 TILES = {
     ("one", "f32"): Tiles((8, 32, 8), 64, _FEW),
     ("one", "f16"): Tiles((4, 64, 4), 64, _FEW),
     ("one", "f64"): Tiles((8, 16, 4), 64, _FEW),
     ("x86", "bf16"): Tiles((8, 32, 16), 64, _FEW),
-    **{("x86", name): Tiles((64, 64, 64), 512, "1.5 to 2 times as fast") for name in BYTES},
+    **{("x86", name): Tiles((64, 64, 64), 384, "1.5 to 2 times as fast") for name in BYTES},
 }
 
 # Larger sums than the second-level cache: 1024 x 1024 (4 MB) reaches 0.7, 512 x 512 (1 MB) and less reach 1.0.
