@@ -101,6 +101,9 @@ def compile_resolved(
     """
     from coopmat import compiler
 
+    if options.unit and device.handle is not None:
+        # For the advice about products that no instruction multiplies; the probe below decides what is used.
+        options = replace(options, instructions=likely_instructions(device, options.unit))
     module = compiler.compile(source, options, name=name, language=language)
     on_unit = replace(options, matrices=options.unit, unit="")
     if options.unit and device.handle is not None and module.multiplies_by(on_unit):
@@ -135,8 +138,6 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     route = route_for(device)
     if options.matrices == "auto" and options.code == "auto":
         options = _of_environment(replace(options, unit=unit_for(device)))
-        if options.unit and options.instructions is None and device.handle is not None:
-            options = replace(options, instructions=likely_instructions(device, options.unit))
     if options.matrices in OPENCL_C_ONLY and device.handle is not None and options.instructions is None:
         options = _with_instructions(options, device)
     if options.code == "auto" and options.matrices in OPENCL_C_ONLY:
