@@ -171,11 +171,12 @@ def _run_one(
 ) -> RunResult:
     """Compile, build and launch one run; the module's diagnostics are printed before the launch."""
     from coopmat.runtime import Program, launch
-    from coopmat.runtime.launch import compile_for
+    from coopmat.runtime.launch import compile_for, with_advice
 
     line, flags, repeat = wanted
     report(Step(f"the compilation of {name}"))
-    module = compile_for(source, CompileOptions.from_arguments([*run.options, *flags]), device, name=name)
+    options = with_advice(CompileOptions.from_arguments([*run.options, *flags]))
+    module = compile_for(source, options, device, name=name)
     _show(module, shown)
     _warn_of_macros(run, line, flags, module)
     report(Step(f"the device's compiler ({device.label})"))
@@ -183,6 +184,7 @@ def _run_one(
     _show(program.module, shown)
 
     def starting(kernel: str, description: str) -> None:
+        _show(program.module, shown)
         sys.stdout.flush()
         report(Step(f"kernel '{kernel}'", (f"it ran on {device.label} with {description}",)))
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
-from ..diagnostics import CompileError, Diagnostics, InternalError, Span, TooManyErrors
+from ..diagnostics import CompileError, Diagnostic, Diagnostics, InternalError, Span, TooManyErrors
 from ..frontend.portions import Portions, at_once
 from ..matrices.routes import Tuning
 from .stages import LOWERED, PASSED, TOKENS, TREE, UNIT, WRITTEN
@@ -189,11 +189,29 @@ def run_passes(c: Compilation, form: str) -> tuple[typed.Unit, Report]:
     unit = c.result(UNIT)
     with collector:
         unit = c.timed("passes", lambda: c.with_sources(lambda: passes.run(unit, sequence, report, verify=verify)))
-    c.warn_of(report.warnings)
+    c.warn_of([*report.warnings, *advice(c)])
     if c.options.remarks:
         lowered = ((span, text()) for span, text in report.remarks)
         c.remark(c.options.remarks, [*lowered, *_native_remarks(unit)])
     return unit, report
+
+
+def advice(c: Compilation, kernel: str = "", arguments: Mapping[str, int] | None = None) -> Iterator[Diagnostic]:
+    """Yield the warnings about slow matrices, if the -W options turn any of them on; none for the native route.
+
+    arguments: name -> value of integer arguments of `kernel`, if a launch is known.
+    """
+    from ..warning_options import MEMBERS
+
+    options, unit = c.options, c.result(UNIT)
+    if unit.has_matrices and c.matrices != "native" and c.findings.wants(*MEMBERS["matrix-performance"]):
+        from ..advice import Device, advise
+        from ..matrices.routes import LOWERED_ROUTES
+
+        route = LOWERED_ROUTES[c.matrices].tuned(tuning(options))
+        other = LOWERED_ROUTES[options.unit].tuned(tuning(options)) if options.unit else None
+        device = Device.of(route, other, options.sub_group_size, options.matrix_registers)
+        yield from advise(unit, device, kernel, arguments)
 
 
 # --- code from the typed AST ---------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +88,16 @@ class Module(Compilation):
         from .from_source import has_products
 
         return self.language == "cl" and has_products(self.result(UNIT), options)
+
+    def advise(self, kernel: str, arguments: Mapping[str, int]) -> None:
+        """Add the performance warnings about a launch of `kernel` with these integer arguments, if they are on.
+
+        Raises CompileError if an option makes errors of them.
+        """
+        from .from_source import advice
+
+        if self.language == "cl":
+            self.warn_of(advice(self, kernel, arguments))
 
     @property
     def typed_ast(self) -> str:

@@ -22,7 +22,7 @@ from coopmat.options import CompileOptions, UsageError
 from . import driver
 from .driver import quietly
 from .fitting import fitted
-from .launch import compile_resolved, resolve_options
+from .launch import compile_resolved, resolve_options, with_advice
 
 logger = logging.getLogger("coopmat.build")
 
@@ -148,7 +148,8 @@ def build(
     cache = Cache.of_environment() if cache is None else cache
     parsed, for_device = split_options(options)
     devices = [describe(handle) for handle in handles]
-    jobs = [_Job(context, d, source, name, resolve_options(parsed, d), for_device, cache) for d in devices]
+    resolved = [resolve_options(with_advice(parsed), device) for device in devices]
+    jobs = [_Job(context, d, source, name, own, for_device, cache) for d, own in zip(devices, resolved, strict=True)]
     for anew in (False, True):
         builds = tuple(job.run(anew) for job in jobs)
         if len(jobs) == len(context.devices) == 1 and jobs[0].program is not None:

@@ -35,6 +35,11 @@ def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[
         return tuple(row.name for row, is_right in zip(rows, right, strict=True) if is_right)
 
 
+def likely_instructions(device: DeviceInfo, route: str) -> tuple[str, ...]:
+    """Return the names of the route's products that the device should have by its description. None is tried."""
+    return tuple(row.name for row in LOWERED_ROUTES[route].every_product if _is_likely(device, row))
+
+
 def _is_likely(device: DeviceInfo, row: Product) -> bool:
     """Return whether the device is likely to have the instruction, so that a probe is worthwhile."""
     if isinstance(row, DotProduct):

@@ -25,7 +25,7 @@ from coopmat.options import CompileOptions
 from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
-from .instruction_probe import code_for, instructions
+from .instruction_probe import code_for, instructions, likely_instructions
 from .launch_rules import LaunchRules, launch_error
 from .program import Program
 from .runheader import WORK, Argument, Piece, Run, header_error, parse_header, with_source
@@ -101,6 +101,9 @@ def compile_resolved(
     """
     from coopmat import compiler
 
+    if options.unit and device.handle is not None:
+        # For the advice about products that no instruction multiplies; the probe below decides what is used.
+        options = replace(options, instructions=likely_instructions(device, options.unit))
     module = compiler.compile(source, options, name=name, language=language)
     on_unit = replace(options, matrices=options.unit, unit="")
     if options.unit and device.handle is not None and module.multiplies_by(on_unit):
@@ -109,6 +112,14 @@ def compile_resolved(
         if available and module.multiplies_by(on_unit):
             return compiler.compile(source, on_unit, name=name, language=language)
     return module
+
+
+def with_advice(options: CompileOptions) -> CompileOptions:
+    """Return the options with -Wmatrix-performance, which later options may turn off.
+
+    The advice depends on the device, so -Werror alone does not make errors of it.
+    """
+    return replace(options, warnings=("matrix-performance", "no-error=matrix-performance", *options.warnings))
 
 
 # Extensions that are turned off if the device lacks them, so that programs can test for their macro.
@@ -283,6 +294,8 @@ def launch(
     kernel = program.kernel(run.kernel.text if run.kernel is not None else None)
     names = _symbols(run, kernel)
     values = _argument_values(run, kernel, names, arrays or {})
+    integers = {name: int(value) for name, value in values.items() if isinstance(value, np.integer)}
+    program.module.advise(kernel.info.name, integers)
     global_size, local_size = _work_sizes(run, kernel, names)
     sizes = f"global size {global_size}, local size {local_size}"
     if starting is not None:

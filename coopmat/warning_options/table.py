@@ -41,7 +41,19 @@ PARENTS: dict[str, tuple[str, ...]] = {
     "implicit-int-conversion": ("conversion",),
     "float-conversion": ("conversion",),
     "bool-conversion": ("conversion",),
-    **dict.fromkeys(("incompatible-pointer-types", "all", "extra", "conversion", "shadow-all", "pedantic", "cpp"), ()),
+    **dict.fromkeys(
+        (
+            "incompatible-pointer-types",
+            "all",
+            "extra",
+            "conversion",
+            "shadow-all",
+            "pedantic",
+            "cpp",
+            "matrix-performance",
+        ),
+        (),
+    ),
 }
 
 WARNINGS: tuple[Warning, ...] = (
@@ -173,5 +185,17 @@ WARNINGS: tuple[Warning, ...] = (
         "coop-mat-operands-type", False, ("pedantic",), "operands of a multiply-add that are not made of enumerators"
     ),
     Warning("stride-type", False, ("pedantic",), "a stride that is no size_t"),
+    # Speed of cooperative matrices; `coopmat run` and `coopmat.Program` turn the group on.
+    *(
+        Warning(f"matrix-performance-{name}", False, ("matrix-performance",), meaning)
+        for name, meaning in (
+            ("instruction", "no instruction of the device executes a multiply-add in a loop"),
+            ("registers", "the sums of a tile do not fit in registers"),
+            ("tile", "a tile is far too small, or too large"),
+            ("stride", "rows whose distance is a multiple of 4096 bytes share sets of the cache"),
+            ("layout", "factors are loaded in the layout that is slow on the route"),
+            ("checked", "checked loads of tiles that are all inside of the matrix"),
+        )
+    ),
     Warning("unchecked-shapes", True, (), "matrix shapes that the device may not have"),
 )

@@ -66,6 +66,9 @@ class FakeModule:
     diagnostics: list[Any] = field(default_factory=list)
     sources: SourceMap = field(default_factory=SourceMap)
 
+    def advise(self, kernel: str, arguments: dict[str, int]) -> None:
+        """The module has no matrices to give advice about."""
+
 
 @pytest.fixture(scope="module")
 def device():

@@ -16,6 +16,9 @@ of all that are on, `-Weverything` turns all of them on, `-w` turns all off and 
 options win. In a source, `#pragma clang diagnostic push`, `pop`, `ignored "-W<name>"`, `warning "-W<name>"` and
 `error "-W<name>"` hold from where they stand, in that file.
 
+`coopmat run` and `coopmat.Program` turn `-Wmatrix-performance` on: advice on slow kernels
+([performance.md](performance.md#advice-on-slow-kernels)).
+
 | name | on | also with | meaning |
 |---|---|---|---|
 """
