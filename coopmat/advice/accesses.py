@@ -67,9 +67,17 @@ def check_checks(
         return None
     if not function.is_multiple(bounds.row, matrix.rows) or not function.is_multiple(bounds.column, matrix.columns):
         return None
+    gain = thresholds.GAIN_WITHOUT_CHECKS_ON_GPUS
+    if device.register_bytes:
+        if (
+            matrix.component.bits < thresholds.CHECKED_BITS
+            or matrix.rows * matrix.columns > thresholds.CHECKED_COMPONENTS
+        ):
+            return None
+        gain = thresholds.GAIN_WITHOUT_CHECKS
     message = (
         f"no tile of {matrix.rows} x {matrix.columns} reaches beyond a matrix of {rows} x {columns}, so the checks of "
         f"this load are not needed: use coop_mat_load, with a pointer to the tile's first component, "
-        f"{thresholds.GAIN_WITHOUT_CHECKS}"
+        f"{gain}"
     )
     return _warning("checked", load, message)

@@ -71,4 +71,12 @@ class Device:
 
     def tiles(self, component: ComponentType) -> Tiles | None:
         """Return what is known of tiles for a component type of A."""
-        return TILES.get((self.measured_as(component), component.name))
+        route = self.measured_as(component)
+        tiles = TILES.get((route, component.name))
+        if tiles is None or route != "one":
+            return tiles
+        # The tiles were measured with AVX-512. Fewer registers have room for fewer columns of sums.
+        m, n, k = tiles.best
+        while m * n * max(4, component.size) > self.register_bytes:
+            n //= 2
+        return replace(tiles, best=(m, n, k))

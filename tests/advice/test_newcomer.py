@@ -120,7 +120,7 @@ def context() -> Any:
 
 
 # (plain kernel, best tile and stride of docs/performance.md, least gain of the advice). The gains that were measured
-# are 2.3 and 1.6; other processes of the machine may take a part of them.
+# are 2.3 and 1.5; other processes of the machine may take a part of them.
 CASES = {"float": (PLAIN, (8, 32, 8, 1040), 1.4), "char": (BYTES, (64, 64, 256, 1088), 1.15)}
 
 
