@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 import numpy as np
 import pyopencl.array
 
-from .kernels import patches_kernel
-from .operands import describe_array, events_before, renamed_errors, require_memory
-from .products import gemm
+from .kernels import Product, patches_kernel
+from .operands import Description, describe_array, events_before, renamed_errors, require_memory
+from .products import product_of
 
 _MOST_BYTES = 1 << 26  # of the memory for patches, unless those of one image need more
 
@@ -36,6 +36,11 @@ class _Shape:
     stride: tuple[int, int]
     padding: tuple[int, int]
     dilation: tuple[int, int]
+
+    @property
+    def inner(self) -> int:
+        """The number of components that a result reads."""
+        return prod(self.kernel) * self.depth
 
     @property
     def needs_no_patches(self) -> bool:
@@ -87,71 +92,104 @@ def conv2d(
     for name, expected in (("out", result_shape), ("bias", (w.shape[0],))):
         if name in arrays and tuple(arrays[name].shape) != expected:
             raise ValueError(f"{name}: expected the shape {expected}, not {tuple(arrays[name].shape)}")
-    options = {"dtype_a": dtype_x, "dtype_b": dtype_w, "activation": activation, "out_dtype": out_dtype}
-    dtype = _checked_dtype(queue, arrays, options)
+    options = dtype_x, dtype_w, activation, out_dtype
+    require_memory(arrays, queue, "out")
+    described = {name: describe_array(name, array) for name, array in arrays.items()}
+    dtype = _product(shape, described, options, 0, shape.images, 0).types[4].numpy
     result = out if out is not None else pyopencl.array.empty(queue, result_shape, dtype)
     if result.size:
-        _enqueue(queue, shape, arrays | {"out": result}, options, [*events, *x.events, *w.events])
+        arrays["out"], described["out"] = result, describe_array("out", result)
+        _enqueue(queue, shape, arrays, described, options, [*events, *x.events, *w.events])
     return result
 
 
-def _checked_dtype(queue: Any, arrays: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Return the dtype of the results. Raises TypeError and ValueError as `gemm` does."""
-    x, w, out = arrays["x"], arrays["w"], arrays.get("out")
-    require_memory(arrays, queue, "out")
+_Options = tuple[str | None, str | None, str | None, Any]  # dtype_x, dtype_w, activation, out_dtype
+
+
+@dataclass
+class _Memory:
+    """An argument of a product, in place of an array: arrays are slow to create.
+
+    events: what the product waits for, and behind them the event of the product that writes the memory.
+    """
+
+    base_data: Any
+    events: list[Any] = field(default_factory=list)
+
+    def add_event(self, event: Any) -> None:
+        self.events.append(event)
+
+
+def _product(
+    shape: _Shape, arrays: dict[str, Description], options: _Options, first: int, images: int, group: int
+) -> Product:
+    """Return the product for a group and some images, the first of which is `first`. Raises TypeError and ValueError.
+
+    A's rows are what the results read: patches, or the pixels of x.
+    """
+    dtype_x, dtype_w, activation, out_dtype = options
+    x, w, results, inner = arrays["x"], arrays["w"], prod(shape.out), shape.inner
+
+    def part(array: Description, rows: int, columns: int, line: int, begin: int) -> Description:
+        size = array.dtype.itemsize
+        return Description(array.dtype, (rows, columns), (line * size, size), array.offset + begin * size)
+
+    rows, filters, channel = images * results, shape.filters, group * shape.depth
+    if shape.needs_no_patches:
+        left = part(x, rows, inner, shape.channels, first * results * shape.channels + channel)
+    else:
+        left = part(x._replace(offset=0), rows, inner, inner, 0)
+    matrices = {"a": left, "b": part(w, filters, inner, inner, group * filters * inner)}
+    if "out" in arrays:
+        line = shape.groups * filters
+        matrices["c"] = part(arrays["out"], rows, filters, line, first * results * line + group * filters)
+    if "bias" in arrays:
+        bias = arrays["bias"]
+        begin = bias.offset + group * filters * bias.dtype.itemsize
+        matrices["bias"] = bias._replace(shape=(filters,), offset=begin)
     with renamed_errors(a="x", b="w", c="out", dtype_a="dtype_x", dtype_b="dtype_w"):
-        # A product without rows is checked, and nothing is enqueued.
-        weights = w.reshape(w.shape[0], -1) if w.size else pyopencl.array.empty(queue, (w.shape[0], 0), w.dtype)
-        nothing = pyopencl.array.empty(queue, (0, weights.shape[1]), x.dtype)
-        like = None if out is None else out.reshape(-1, w.shape[0])[:0]
-        return gemm(queue, nothing, weights, like, trans_b=True, bias=arrays.get("bias"), **options).dtype
+        return product_of(matrices, out_dtype, trans_b=True, dtype_a=dtype_x, dtype_b=dtype_w, activation=activation)
 
 
-def _enqueue(queue: Any, shape: _Shape, arrays: dict[str, Any], options: dict[str, Any], events: list[Any]) -> None:
+def _enqueue(
+    queue: Any,
+    shape: _Shape,
+    arrays: dict[str, Any],
+    described: dict[str, Description],
+    options: _Options,
+    events: list[Any],
+) -> None:
     """Enqueue the products of all groups, for some images at a time."""
-    x, w, out, bias = arrays["x"], arrays["w"], arrays["out"], arrays.get("bias")
-    results, inner = prod(shape.out), prod(shape.kernel) * shape.depth
-    size = results * inner * x.dtype.itemsize
+    x, out, results = arrays["x"], arrays["out"], prod(shape.out)
+    size = results * shape.inner * x.dtype.itemsize
     step = shape.images if shape.needs_no_patches else max(1, min(shape.images, _MOST_BYTES // max(1, size)))
-    patches = None if shape.needs_no_patches else pyopencl.array.empty(queue, (step * results, inner), x.dtype)
-    weights, rows = w.reshape(w.shape[0], inner), out.reshape(-1, w.shape[0])
+    patches = x if shape.needs_no_patches else pyopencl.array.empty(queue, (step * results, shape.inner), x.dtype)
     # Each product waits for the one before: all use the memory of `patches`, and the last event follows all others.
     events = [*events, *out.events]
     for first in range(0, shape.images, step):
-        images = x[first : first + step]
+        images = min(step, shape.images - first)
         for group in range(shape.groups):
-            filters = slice(group * shape.filters, (group + 1) * shape.filters)
-            if patches is None:
-                pixels = images.reshape(images.shape[0] * results, shape.channels)
-                left = pixels[:, group * shape.depth : (group + 1) * shape.depth]
-            else:
-                left = _patches(queue, shape, images, group, patches, events)
-            target = rows[first * results : first * results + left.shape[0], filters]
-            # A view shares the list of its array, and pyopencl waits on the host when a list is long.
-            target.events = []
-            part = None if bias is None else bias[filters]
-            events = gemm(
-                queue, left, weights[filters], target, trans_b=True, bias=part, wait_for=events, **options
-            ).events
+            product = _product(shape, described, options, first, images, group)
+            if patches is not x and shape.inner:
+                events = [_enqueue_patches(queue, shape, x, first, images, group, patches, events)]
+            memory = {"a": _Memory(patches.base_data), "b": _Memory(arrays["w"].base_data), "c": _Memory(out.base_data)}
+            if "bias" in arrays:
+                memory["bias"] = _Memory(arrays["bias"].base_data, arrays["bias"].events[:])
+            events = product.run(queue, memory, {"alpha": 1, "beta": 0}, events).events
     out.add_event(events[-1])
 
 
-def _patches(queue: Any, shape: _Shape, images: Any, group: int, memory: Any, events: list[Any]) -> Any:
-    """Enqueue the copy of what the results of a group read, and return its array: results x components.
-
-    memory: an array with at least as many rows, the first of which are written.
-    """
-    results, inner = images.shape[0] * prod(shape.out), prod(shape.kernel) * shape.depth
-    patches = memory[:results]
-    patches.events = []
-    if not inner:
-        return patches
-    kernel = patches_kernel(queue.context, queue.device, images.dtype.itemsize)
-    numbers = [images.offset // images.dtype.itemsize, *shape.image, shape.channels, group * shape.depth, shape.depth]
+def _enqueue_patches(
+    queue: Any, shape: _Shape, x: Any, first: int, images: int, group: int, patches: Any, events: list[Any]
+) -> Any:
+    """Enqueue the copy of what the results of a group read to the rows of `patches`, and return its event."""
+    size = x.dtype.itemsize
+    kernel = patches_kernel(queue.context, queue.device, size)
+    begin = x.offset // size + first * prod(shape.image) * shape.channels
+    numbers = [begin, *shape.image, shape.channels, group * shape.depth, shape.depth]
     numbers += [shape.kernel[1], *shape.out, *shape.stride, *shape.padding, *shape.dilation]
-    arguments = [images.base_data, patches.base_data, *numbers]
-    patches.add_event(kernel.enqueue(queue, (inner, results), None, arguments, events))
-    return patches
+    global_size = shape.inner, images * prod(shape.out)
+    return kernel.enqueue(queue, global_size, None, [x.base_data, patches.base_data, *numbers], events)
 
 
 def _require_contiguous(name: str, array: Any, dimensions: int) -> None:

@@ -124,6 +124,23 @@ def _words(**given: Any) -> tuple[str | None, ...]:
     return tuple(given.values())
 
 
+def product_of(
+    arrays: dict[str, Description],
+    out_dtype: Any,
+    *,
+    trans_b: bool,
+    dtype_a: str | None,
+    dtype_b: str | None,
+    activation: str | None,
+) -> Product:
+    """Return the product of arrays of these descriptions without factors, in any memory.
+
+    arrays: those of `gemm` by its names. The other arguments are as for `gemm`. Raises TypeError and ValueError.
+    """
+    words = _words(dtype_a=dtype_a, dtype_b=dtype_b, activation=activation)
+    return _product(tuple(arrays.items()), (False,) * 3, _output_type(out_dtype), False, trans_b, *words, None)
+
+
 @lru_cache(maxsize=512)
 def _product(
     described: tuple[tuple[str, Description], ...],
