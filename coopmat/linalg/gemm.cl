@@ -18,6 +18,7 @@
 //   A_FLIPPED, B_FLIPPED               1 if A's panels have 128 more than A, or B's have 128 less than B
 //   A_BY_COLUMNS, B_BY_COLUMNS         1 if consecutive elements in memory are those of a column
 //   WHOLE                              1 if m, n and k are multiples of the tile's
+//   IS_LOW                             1 if m is less than the tile's: then most loads of A need checks, but few of B do
 //   HAS_ALPHA, HAS_BETA                1 if alpha is not 1, if beta is not 0
 //   CHECKS_BETA                        1 if the kernel must find out whether beta is 0, so that D must not be read
 //   SCALE_A, SCALE_B                   1 if there is a factor for each row of A, for each column of B
@@ -263,10 +264,18 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
     }
 #else
     // Loads without checks are faster: checks are for tiles that reach beyond the matrices.
+#if IS_LOW
+    const bool is_inside = column + TILE_N <= n;
+#else
     const bool is_inside = row + TILE_M <= m && column + TILE_N <= n;
+#endif
     const size_t unchecked = is_inside ? k / TILE_K * TILE_K : 0;
     for (size_t i = 0; i < unchecked; i += TILE_K) {
+#if IS_LOW
+        A x = coop_mat_load_checked(a, LAYOUT_A, lda, row, i, m, k);
+#else
         A x = coop_mat_load(A_AT(row, i), LAYOUT_A, lda);
+#endif
         B y = coop_mat_load(B_AT(i, column), LAYOUT_B, ldb);
         sum = coop_mat_mulAdd(x, y, sum);
     }

@@ -165,7 +165,9 @@ class Product:
         (_batch, m, n, k), (rows, columns, depth) = self.shape, tiling.group
         # Panels are padded to multiples of the tile's k.
         is_whole = not (m % rows or n % columns or (k % depth and not tiling.panels))
-        return variant_of(operands, self.types, self.flags, tiling, piece, is_whole, self.activation)
+        is_low = m < rows and not (tiling.panels or tiling.block or tiling.dot)
+        flags = self.flags | ({"IS_LOW"} if is_low else set())
+        return variant_of(operands, self.types, flags, tiling, piece, is_whole, self.activation)
 
 
 @dataclass(frozen=True)

@@ -46,13 +46,13 @@ def used(kind: str, shape: Shape) -> Tiling:
 
 def test_a_new_row_replaces_the_one_in_use_and_keeps_its_conditions(write: Any) -> None:
     before = shipped("f32", "rows")
-    assert [row.get("rows") for row in before] == [1, None]
+    assert [row.get("rows") for row in before] == [1, 2, 4, None]
     one, several, other = (1, 1, 999, 999), (1, 8, 999, 999), (1, 999, 999, 999)
     tilings = used("f32", one), used("f32", several), used("f32", other)
     row = {"tile": [6, 48, 2], "panels": ["f32", "f32"]}
-    assert write("f32", several) == {"rows": [before[0], row]}
+    assert write("f32", several) == {"rows": [*before[:3], row]}
     assert (used("f32", one), used("f32", several), used("f32", other)) == (tilings[0], NEW, tilings[2])
-    assert write("f32", one, Tiling((1, 64, 4))) == {"rows": [{"tile": [1, 64, 4], "rows": 1}, row]}
+    assert write("f32", one, Tiling((1, 64, 4))) == {"rows": [{"tile": [1, 64, 4], "rows": 1}, *before[1:3], row]}
     assert (used("f32", one), used("f32", several)) == (Tiling((1, 64, 4)), NEW)
 
 
