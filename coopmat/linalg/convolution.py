@@ -89,9 +89,7 @@ def conv2d(
     pairs = {"stride": stride, "padding": padding, "dilation": dilation}
     shape = _shape(x.shape, w.shape, groups, **{name: _pair(name, pair) for name, pair in pairs.items()})
     result_shape = (shape.images, *shape.out, w.shape[0])
-    for name, expected in (("out", result_shape), ("bias", (w.shape[0],))):
-        if name in arrays and tuple(arrays[name].shape) != expected:
-            raise ValueError(f"{name}: expected the shape {expected}, not {tuple(arrays[name].shape)}")
+    _require_shapes(arrays, out=result_shape, bias=(w.shape[0],))
     options = dtype_x, dtype_w, activation, out_dtype
     require_memory(arrays, queue, "out")
     described = {name: describe_array(name, array) for name, array in arrays.items()}
@@ -200,6 +198,13 @@ def _require_contiguous(name: str, array: Any, dimensions: int) -> None:
         raise ValueError(f"{name}: expected a contiguous array, not the strides {array.strides}")
     if array.offset % array.dtype.itemsize:
         raise ValueError(f"{name}: its offset must be a multiple of {array.dtype.itemsize} bytes, not {array.offset}")
+
+
+def _require_shapes(arrays: dict[str, Any], **expected: tuple[int, ...]) -> None:
+    """Raise ValueError if one of the arrays that are given has another shape than the expected one of its name."""
+    for name, shape in expected.items():
+        if name in arrays and tuple(arrays[name].shape) != shape:
+            raise ValueError(f"{name}: expected the shape {shape}, not {tuple(arrays[name].shape)}")
 
 
 def _pair(name: str, value: Any) -> tuple[int, int]:
