@@ -90,15 +90,18 @@ def conv2d(
     shape = _shape(x.shape, w.shape, groups, **{name: _pair(name, pair) for name, pair in pairs.items()})
     result_shape = (shape.images, *shape.out, w.shape[0])
     _require_shapes(arrays, out=result_shape, bias=(w.shape[0],))
-    options = dtype_x, dtype_w, activation, out_dtype
     require_memory(arrays, queue, "out")
-    described = {name: describe_array(name, array) for name, array in arrays.items()}
+    described, options = _described(arrays), (dtype_x, dtype_w, activation, out_dtype)
     dtype = _product(shape, described, options, 0, shape.images, 0).types[4].numpy
     result = out if out is not None else pyopencl.array.empty(queue, result_shape, dtype)
     if result.size:
-        arrays["out"], described["out"] = result, describe_array("out", result)
-        _enqueue(queue, shape, arrays, described, options, [*events, *x.events, *w.events])
+        arrays["out"] = result
+        _enqueue(queue, shape, arrays, options, [*events, *x.events, *w.events])
     return result
+
+
+def _described(arrays: dict[str, Any]) -> dict[str, Description]:
+    return {name: describe_array(name, array) for name, array in arrays.items()}
 
 
 _Options = tuple[str | None, str | None, str | None, Any]  # dtype_x, dtype_w, activation, out_dtype
@@ -153,11 +156,11 @@ def _enqueue(
     queue: Any,
     shape: _Shape,
     arrays: dict[str, Any],
-    described: dict[str, Description],
     options: _Options,
     events: list[Any],
 ) -> None:
     """Enqueue the products of all groups, for some images at a time."""
+    described = _described(arrays)
     x, out, results = arrays["x"], arrays["out"], prod(shape.out)
     size = results * shape.inner * x.dtype.itemsize
     step = shape.images if shape.needs_no_patches else max(1, min(shape.images, _MOST_BYTES // max(1, size)))
