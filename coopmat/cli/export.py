@@ -47,6 +47,7 @@ def command(
     """
     from coopmat.devices import from_key_values, select
     from coopmat.export import Library, header_text
+    from coopmat.linalg.parameters import TableError
     from coopmat.runtime.ahead import AheadTarget
 
     if device is not None and device_info is not None:
@@ -58,8 +59,11 @@ def command(
         described = from_key_values(read_source(device_info).decode(), device_info)
     else:
         described = select(device)
-    library = Library.of(AheadTarget.of(described, matrices, code), listings)
     stem = name if name is not None else operation if output == "-" else Path(output).stem
+    try:
+        library = Library.of(AheadTarget.of(described, matrices, code), listings)
+    except TableError as error:
+        raise UsageError(str(error)) from error
     try:
         text = header_text(library, stem)
     except ValueError as error:

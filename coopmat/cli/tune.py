@@ -50,7 +50,7 @@ def _shapes(ctx: click.Context, parameter: click.Parameter, value: str | None) -
 )
 @click.option("--resume/--anew", default=None, help="Continue a run that was killed (default, if there is one).")
 @click.option("--device", metavar="D", help="A part of the name of a platform or device, or PLATFORM:DEVICE numbers.")
-@click.option("--cluster", metavar="ADDRESS", help="Spread trials over machines that have the device, too.")
+@click.option("--cluster", metavar="ADDRESS", help="Run the trials on the workers of a cluster that have the device.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(operation: str, **options: Any) -> int:
     """Search faster tiles for coopmat.linalg's products on a device, and write those found to your table.
@@ -60,6 +60,7 @@ def command(operation: str, **options: Any) -> int:
     Example: coopmat tune gemm --types f16 --shapes 1000x1000x1000
     """
     from coopmat.devices import require_health, select
+    from coopmat.linalg.parameters import TableError
     from coopmat.tuning import DEFAULT_SHAPES, TYPES, Task, journal_for
 
     kinds = options["types"].split(",")
@@ -76,7 +77,10 @@ def command(operation: str, **options: Any) -> int:
         journal.remove()
     if len(journal):
         click.echo(f"continuing after {len(journal)} trials, as {journal.path} says", err=True)
-    report = _tune(device, tasks, options, journal)
+    try:
+        report = _tune(device, tasks, options, journal)
+    except TableError as error:
+        raise UsageError(str(error)) from error
     click.echo(json.dumps(report.to_record(), indent=2) if options["as_json"] else str(report))
     return ExitStatus.DONE
 

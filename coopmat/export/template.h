@@ -364,6 +364,8 @@ static cl_int ${name}_multiply_panels(${name}_library *library, cl_command_queue
         library->panels = memory;
         library->panels_size = (size_t)(panels[0][2] + panels[1][2]);
     }
+    if (!waits != !wait_for)
+        return CL_INVALID_EVENT_WAIT_LIST;
     before = (cl_event *)malloc((waits + 1) * sizeof *before);
     if (!before)
         return CL_OUT_OF_HOST_MEMORY;

@@ -10,7 +10,7 @@ from coopmat.matrices.variants import ComponentType
 from .kernels import least_of_piece, macros_of, most_of_piece, source_text, variant_of
 from .operands import Operand
 from .panels import CHUNK as CHUNK, Panels, panels_of
-from .parameters import Tiling, fits, is_permitted, table, tables_of, tilings_of_row
+from .parameters import TableError, Tiling, fits, is_permitted, table, tables_of, tilings_of_row
 from .plans import components_of
 from .products import real_type
 
@@ -101,8 +101,9 @@ class Listing:
                     for last in tilings_of_row(row):
                         if fits(last, local_memory, self.types):
                             yield from self._choices(last, *conditions)
-        if last is not None:
-            yield from self._choices(Tiling(last.tile), "", 0, False)
+        if last is None:
+            raise TableError(f"the lists allow and deny of your table exclude all tiles of {self.types[0].name}")
+        yield from self._choices(Tiling(last.tile), "", 0, False)
 
     def _choices(self, tiling: Tiling, shape_class: str, rows: int, is_whole: bool) -> Iterator[Choice]:
         """Yield the choice of a tiling; if it has blocks, one for each size of pieces, the largest first."""

@@ -92,6 +92,10 @@ class Tiling:
         return 2 * size * sum(side * k + max(side, k) * pad for side in (m, n))
 
 
+class TableError(ValueError):
+    """An exception that reports a user's table that has another form, or excludes all tiles."""
+
+
 def tilings_of(
     device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, by_columns: bool = False
 ) -> list[Tiling]:
@@ -104,7 +108,7 @@ def tilings_of(
         return [tiling for tiling in _forced if _fits(tiling, device, types, shape)]
     tilings = [tiling for row in rows_of(device, types, shape) for tiling in tilings_of_row(row)]
     if not tilings:
-        raise ValueError(
+        raise TableError(
             f"{user_table(route_of(device))}: its lists allow and deny exclude all tiles for {types[0].name}"
         )
     dots = _dots(route_of(device), types, shape) if by_columns else []
@@ -276,9 +280,9 @@ def _merged(shipped: dict[str, Any], path: Path) -> dict[str, Any]:
                     raise ValueError(f"{row}: expected three positive sizes of a tile, and of a block if there is one")
         rows = {name: classes | own["gemm"].get(name, {}) for name, classes in shipped["gemm"].items()}
         lists = {name: _exclusions(own[name]) for name in ("allow", "deny") if name in own}
-        return {**shipped, "gemm": rows, "measured": str(own.get("measured", "")), **lists}
+        return {**shipped, "gemm": rows, "measured_by_user": str(own.get("measured", "")), **lists}
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: {error}; docs/linalg.md describes tables") from error
+        raise TableError(f"{path}: {error}; docs/linalg.md describes tables") from error
 
 
 def _exclusions(items: Any) -> list[Any]:

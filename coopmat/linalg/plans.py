@@ -177,8 +177,9 @@ def _candidates(
 
 def _note(info: DeviceInfo, components: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> str:
     route = route_of(info.handle)
-    measured = table(route)["measured"]
+    measured, by_user = table(route)["measured"], table(route).get("measured_by_user")
     note = f"the tiles were measured on {measured}" if measured else f"the tiles of route {route} were not measured"
+    note += f"; those of your table on {by_user}" if by_user else ""
     usual, used = (rows_of(info.handle, components, shape, with_excluded=is_all)[0] for is_all in (True, False))
     if usual == used:
         return note

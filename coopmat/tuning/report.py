@@ -16,7 +16,7 @@ class Row:
     old: the tiling that the library used; old_seconds is its time, and None if it could not be measured.
     new: the faster tiling; None if none was found.
     trials, failed: the number of trials of tilings, and how many of them failed.
-    failure: how the trial of the old tiling failed; empty if it did not.
+    failure: why the old tiling could not be measured, or not compared with others; empty if it could.
     """
 
     kind: str
@@ -66,9 +66,7 @@ class Report:
         lines = [_HEAD, *(row.cells() for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         texts = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
-        failures = [
-            f"{row.kind} {row.shape_class}: the tile in use failed: {row.failure}" for row in self.rows if row.failure
-        ]
+        failures = [f"{row.kind} {row.shape_class}: {row.failure}" for row in self.rows if row.failure]
         end = f"written to {self.table}" if self.is_written else "no faster tile was found; no table was written"
         return "\n".join([f"{self.device}, route {self.route}", *map(str.rstrip, texts), *failures, end])
 

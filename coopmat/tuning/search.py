@@ -22,6 +22,15 @@ Evaluate = Callable[[Sequence[Values]], "list[float] | None"]
 """A function that returns the seconds of candidates, infinite if one fails; None ends the search."""
 
 
+def require_kernel_tuner() -> None:
+    """Raise UsageError if kernel_tuner is not installed."""
+    try:
+        import constraint  # noqa: F401
+        import kernel_tuner.searchspace  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"`coopmat tune` needs kernel_tuner: pip install 'coopmat[tune]' ({error})") from None
+
+
 def search(
     parameters: Parameters,
     restriction: Callable[[Mapping[str, int]], bool],
@@ -32,22 +41,20 @@ def search(
     """Evaluate candidates until the space is exhausted, or `evaluate` ends the search.
 
     start: the candidate with which the search begins; by default a random one. The order of candidates depends on the
-    seed and the seconds of those before. Raises UsageError if kernel_tuner is not installed.
+    seed and the seconds of those before.
     """
-    try:
-        from constraint import FunctionConstraint
-        from kernel_tuner.interface import Options
-        from kernel_tuner.searchspace import Searchspace
-        from kernel_tuner.util import TuningBudget
-    except ImportError as error:
-        raise UsageError(f"`coopmat tune` needs kernel_tuner: pip install 'coopmat[tune]' ({error})") from None
+    from constraint import FunctionConstraint
+    from kernel_tuner.interface import Options
+    from kernel_tuner.searchspace import Searchspace
+    from kernel_tuner.util import TuningBudget
+
     # kernel_tuner takes a function apart that is no constraint.
     constraint = FunctionConstraint(lambda *values: restriction(dict(zip(parameters, values, strict=True))))
     space = Searchspace(parameters, [constraint], max_threads=1 << 30)
-    runner = _Runner(list(parameters), evaluate)
     if space.size <= _SMALL:
-        runner.run(space.list)
+        evaluate([tuple(map(int, candidate)) for candidate in space.list])
         return
+    runner = _Runner(list(parameters), evaluate)
     strategy = importlib.import_module(f"kernel_tuner.strategies.{_STRATEGY}")
     is_valid = start is not None and space.is_param_config_valid(start)
     given = {"max_fevals": space.size, **({"x0": start} if is_valid else {})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -10,12 +11,22 @@ from dataclasses import dataclass
 
 from coopmat.cache import key_of, package_version
 from coopmat.devices import DeviceInfo
-from coopmat.linalg.parameters import Tiling, route_of, shape_class, table, tilings_of, user_directory, user_table
+from coopmat.linalg.parameters import (
+    Tiling,
+    route_of,
+    rows_of,
+    shape_class,
+    table,
+    tilings_of,
+    user_directory,
+    user_table,
+)
 from coopmat.matrices.variants import COMPONENT_TYPES
+from coopmat.options import UsageError
 
 from .journal import Journal
 from .report import Report, Row
-from .search import Values, search
+from .search import Values, require_kernel_tuner, search
 from .space import Parameters, parameters, restriction, tiling_of, values_of
 from .trials import Outcome, Run, Trial, run_here
 from .user_table import write
@@ -49,7 +60,9 @@ class Task:
 def journal_for(device: DeviceInfo, tasks: Sequence[Task]) -> Journal:
     """Return the journal of the tasks on a device, for this version of the package, in the user's data directory."""
     names = [[task.kind, *task.shape] for task in tasks]
-    key = key_of({"version": package_version(), "device": device.identity, "tasks": names})
+    # The tile in use, which trials compare with others, is that of this table.
+    rows = table(route_of(device.handle))
+    key = key_of({"version": package_version(), "device": device.identity, "tasks": names, "table": json.dumps(rows)})
     return Journal(user_directory() / f"tuning-{key[:16]}.jsonl")
 
 
@@ -72,6 +85,8 @@ def tune(
     run: performs the trials, `at_once` of them at a time.
     progress: is called with the seconds that are spent, and a text about the task.
     """
+    require_kernel_tuner()
+    _require_separate_rows(device, tasks)
     measurements = _Measurements(device, journal, run, at_once, progress)
     rows = []
     for number, task in enumerate(tasks):
@@ -82,6 +97,18 @@ def tune(
     is_written = write(device.handle, route, rows, measured)
     journal.remove()
     return Report(device.label, route, tuple(rows), user_table(route), is_written)
+
+
+def _require_separate_rows(device: DeviceInfo, tasks: Sequence[Task]) -> None:
+    """Raise UsageError if two tasks have the same row of the table, which has one tile for both."""
+    found: dict[tuple[str, str, str], Task] = {}
+    for task in tasks:
+        kind, name = COMPONENT_TYPES[task.kind], shape_class(*task.shape)
+        row = rows_of(device.handle, (kind, kind), task.shape)[:1]
+        other = found.setdefault((task.kind, name, json.dumps(row)), task)
+        if other is not task:
+            shapes = " and ".join("x".join(map(str, item.shape[1:])) for item in (other, task))
+            raise UsageError(f"--shapes: the table has one tile of {task.kind} for {shapes} (class {name})")
 
 
 class _Measurements:
@@ -134,12 +161,12 @@ def _tune(device: DeviceInfo, task: Task, measurements: _Measurements, share: fl
     is_useful = restriction(device.handle, kind, task.shape, table(route_of(device.handle)))
     search(space, is_useful, evaluations.evaluate, values_of(old, space, kind))
     finalists: list[Tiling | None] = [tiling for tiling in evaluations.fastest() if used.failure or tiling != old]
-    turns = finalists if used.failure else [None, *finalists]
-    compared = measurements.outcomes([measurements.trial(task, turns)])[0] if finalists else used
+    turns, compared = _compared(measurements, task, finalists, used)
     medians = [statistics.median(seconds) for seconds in compared.seconds]
     counts = len(evaluations.seconds), list(evaluations.seconds.values()).count(float("inf"))
     best = min(range(len(medians)), key=medians.__getitem__, default=0)
-    new = turns[best] if medians and (used.failure or _is_worthwhile(*compared.seconds[:: best or 1][:2])) else None
+    is_faster = used.failure or (best > 0 and _is_worthwhile(compared.seconds[0], compared.seconds[best]))
+    new = turns[best] if medians and is_faster else None
     return Row(
         task.kind,
         task.shape,
@@ -149,8 +176,27 @@ def _tune(device: DeviceInfo, task: Task, measurements: _Measurements, share: fl
         None if used.failure or not medians else medians[0],
         medians[best] if new else None,
         *counts,
-        used.failure or compared.failure,
+        f"the tile in use failed: {used.failure}"
+        if used.failure
+        else compared.failure and f"the tile in use could not be compared with others: {compared.failure}",
     )
+
+
+def _compared(
+    measurements: _Measurements, task: Task, finalists: list[Tiling | None], used: Outcome
+) -> tuple[list[Tiling | None], Outcome]:
+    """Return tilings and the outcome of their turns: that in use, unless it failed, and finalists.
+
+    Without the last finalists if the trial fails with them: one may hang, or all together take too long.
+    """
+    compared = used
+    while finalists:
+        turns = finalists if used.failure else [None, *finalists]
+        compared = measurements.outcomes([measurements.trial(task, turns)])[0]
+        if not compared.failure:
+            return turns, compared
+        finalists = finalists[:-1]
+    return [None], compared
 
 
 def _is_worthwhile(old: Sequence[float], new: Sequence[float]) -> bool:

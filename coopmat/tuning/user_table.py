@@ -32,7 +32,7 @@ def write(device: Any, route: str, rows: Sequence[Row], measured: str) -> bool:
     for row, tiling in found:
         classes = own["gemm"].setdefault(row.kind, {})
         present = classes.get(row.shape_class, table(route)["gemm"][row.kind].get(row.shape_class, []))
-        classes[row.shape_class] = _with(listed(present), _row_in_use(device, row), tiling)
+        classes[row.shape_class] = _with(listed(present), _row_in_use(device, row), tiling, row.shape)
     if measured not in own["measured"]:
         own["measured"] = "; ".join(filter(None, (own["measured"], measured)))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,8 +46,8 @@ def _row_in_use(device: Any, row: Row) -> dict[str, Any]:
     return rows_of(device, (kind, kind), row.shape)[0]
 
 
-def _with(rows: list[Any], used: dict[str, Any], tiling: Tiling) -> list[Any]:
-    """Return the rows of a class with a new tiling.
+def _with(rows: list[Any], used: dict[str, Any], tiling: Tiling, shape: tuple[int, int, int, int]) -> list[Any]:
+    """Return the rows of a class with a new tiling for a shape.
 
     If the class has the row that was used, the tiling replaces this row and keeps its conditions. Otherwise, no row of
     the class holds for the shape, and the used row is that of another class: the tiling becomes the last row.
@@ -59,4 +59,9 @@ def _with(rows: list[Any], used: dict[str, Any], tiling: Tiling) -> list[Any]:
     if used not in rows:
         return [*rows, new]
     kept = {name: used[name] for name in _CONDITIONS if name in used}
+    if kept.get("whole"):
+        # Other shapes that are multiples of the used tile, but not of the new one, keep the used one.
+        if any(side % part for side, part in zip(shape[1:], tiling.tile, strict=True)):
+            del kept["whole"]
+        return [item for row in rows for item in ([new | kept, row] if row == used else [row])]
     return [new | kept if row == used else row for row in rows]

@@ -35,7 +35,7 @@ def test_rows_of_the_user_take_the_place_of_others(directory: Path) -> None:
     write(directory, {"schema": 2, "measured": "here", "gemm": {"f32": {"large": {"tile": [2, 8, 2]}}}})
     assert tilings_of(None, F32, (1, 999, 999, 99))[0].tile == (2, 8, 2)
     assert tilings_of(None, F32, (1, 99, 99, 99)) == before  # another class
-    assert table("one")["measured"] == "here" and table("one")["gemm"]["s8"]
+    assert table("one")["measured_by_user"] == "here" and table("one")["gemm"]["s8"]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 
 from coopmat.linalg.parameters import Tiling, table, tilings_of
 from coopmat.matrices.variants import COMPONENT_TYPES
+from coopmat.options import UsageError
 from coopmat.tuning import Task, Trial
 from coopmat.tuning.trials import Done, Outcome
 
@@ -159,7 +160,7 @@ def test_tiles_on_the_list_deny_are_not_tried(directory: Path) -> None:
     assert json.loads((directory / "one.json").read_text())["deny"] == [list(best.tile)]
 
 
-def test_the_journals_of_different_tasks_are_different() -> None:
+def test_the_journals_of_different_tasks_are_different(directory: Path) -> None:
     from coopmat.tuning import journal_for
 
     paths = {
@@ -168,3 +169,30 @@ def test_the_journals_of_different_tasks_are_different() -> None:
     assert len(paths) == 3 and paths == {
         journal_for(fake_run.DEVICE, tasks).path for tasks in (ONE_TASK, fake_run.TASKS, [Task("s8", (1, 1, 1, 1))])
     }
+
+
+@pytest.mark.parametrize(("budget", "lists"), [(0.01, {}), (80, {"allow": [[12, 32, 4]]})])
+def test_without_finalists_nothing_is_written(directory: Path, budget: float, lists: Any) -> None:
+    (directory / "one.json").write_text(json.dumps({"schema": 2, "gemm": {}, **lists}))
+    report = fake_run.tune(directory, budget, ONE_TASK)
+    assert not report.is_written and report.rows[0].new is None and not report.rows[0].failure
+    assert not (directory / "journal").exists()
+
+
+def test_the_time_may_end_in_a_small_space(directory: Path) -> None:
+    report = fake_run.tune(directory, 8, [Task("s8", (1, 32, 8, 8))])
+    assert report.rows[0].trials < 10
+
+
+def test_two_shapes_of_one_row_are_an_error(directory: Path) -> None:
+    with pytest.raises(UsageError, match=r"999x999x99 and 2000x999x99 .class large"):
+        fake_run.tune(directory, 80, [*ONE_TASK, Task("f32", (1, 2000, 999, 99))])
+
+
+def test_a_finalist_that_hangs_in_the_comparison_is_left_out(directory: Path) -> None:
+    def run(trials: Sequence[Trial], done: Done) -> None:
+        for number, trial in enumerate(trials):
+            done(number, Outcome(failure="hung") if len(trial.tilings) > 2 else fake_run.outcome(trial))
+
+    row = fake_run.tune(directory, 80, ONE_TASK, run).rows[0]
+    assert row.new is not None and row.new_seconds < row.old_seconds and not row.failure

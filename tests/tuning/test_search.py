@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from coopmat.options import UsageError
-from coopmat.tuning.search import search
+from coopmat.tuning.search import require_kernel_tuner, search
 from coopmat.tuning.space import Parameters
 
 SPACE: Parameters = {"m": tuple(range(16)), "n": tuple(range(16)), "k": (1, 2, 4)}
@@ -79,4 +79,4 @@ def test_a_search_ends_without_a_limit() -> None:
 def test_a_missing_kernel_tuner_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kernel_tuner.searchspace", None)
     with pytest.raises(UsageError, match=r"pip install 'coopmat\[tune\]'"):
-        search(SPACE, is_useful, Evaluations().evaluate)
+        require_kernel_tuner()

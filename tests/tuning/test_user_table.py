@@ -107,3 +107,17 @@ def test_a_failure_leaves_the_old_table(write: Any, directory: Path, monkeypatch
         write("f32", (1, 999, 999, 999), Tiling((2, 16, 1)))
     assert (directory / "x86.json").read_bytes() == before
     assert [path.name for path in directory.iterdir()] == ["x86.json"]
+
+
+def test_a_tile_that_does_not_divide_the_shape_is_used_for_it(write: Any) -> None:
+    whole = (1, 512, 512, 512)
+    old = used("f32", whole)
+    write("f32", whole, Tiling((12, 32, 4)))
+    assert used("f32", whole).tile == (12, 32, 4) != old.tile
+
+
+def test_shapes_that_the_new_tile_does_not_divide_keep_the_old_one(write: Any) -> None:
+    whole, other = (1, 512, 512, 512), (1, 320, 320, 320)
+    old = used("f32", other)
+    write("f32", whole, Tiling((16, 128, 8)))
+    assert used("f32", whole).tile == (16, 128, 8) and used("f32", other) == old
