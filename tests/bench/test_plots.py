@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from test_report import MACHINE
+from test_bench_report import MACHINE
 
 from coopmat.bench import Result, draw, plots, require_matplotlib
 from coopmat.bench.cases import Case
