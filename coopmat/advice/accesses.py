@@ -58,7 +58,7 @@ def check_layout(
 def check_checks(
     function: HotFunction, load: typed.MatrixLoad, matrix: MatrixType, device: Device
 ) -> Diagnostic | None:
-    """Return a warning if a load has checks, and all tiles are certainly inside of the matrix."""
+    """Return a warning if a load has checks, and no tile is partly inside of the matrix."""
     bounds = load.bounds
     if bounds is None:
         return None
@@ -76,8 +76,8 @@ def check_checks(
             return None
         gain = thresholds.GAIN_WITHOUT_CHECKS
     message = (
-        f"no tile of {matrix.rows} x {matrix.columns} reaches beyond a matrix of {rows} x {columns}, so the checks of "
-        f"this load are not needed: use coop_mat_load, with a pointer to the tile's first component, "
+        f"no tile of {matrix.rows} x {matrix.columns} lies across the border of a matrix of {rows} x {columns}: if "
+        f"every tile begins inside, use coop_mat_load, with a pointer to the tile's first component, "
         f"{gain}"
     )
     return _warning("checked", load, message)

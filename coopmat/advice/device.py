@@ -79,4 +79,4 @@ class Device:
         m, n, k = tiles.best
         while m * n * max(4, component.size) > self.register_bytes:
             n //= 2
-        return replace(tiles, best=(m, n, k))
+        return replace(tiles, best=(m, n, k), least=min(tiles.least, m * n))

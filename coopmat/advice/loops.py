@@ -76,8 +76,8 @@ class HotFunction:
         if isinstance(e, typed.Load) and isinstance(e.operand, typed.VarRef):
             decl = e.operand.decl
             values = self._stored.get(decl, [])
-            if not values and decl.storage == "parameter" and of_launch:
-                return self.arguments.get(decl.name)
+            if decl.storage == "parameter":
+                return self.arguments.get(decl.name) if of_launch and not values else None
             return values[0].value if len(values) == 1 and isinstance(values[0], typed.IntConst) else None
         return None
 
@@ -92,6 +92,8 @@ class HotFunction:
             return any(sides) if e.op == "mul" else all(sides)
         if isinstance(e, typed.Load) and isinstance(e.operand, typed.VarRef):
             decl = e.operand.decl
+            if decl.storage == "parameter":
+                return False
             values = self._stored.get(decl, [None])
             return decl in assumed or all(v is not None and self.is_multiple(v, n, assumed | {decl}) for v in values)
         return False

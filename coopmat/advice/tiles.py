@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from ..diagnostics import Diagnostic, Severity
+from ..frontend import typed
+from ..frontend.nodes import walk
 from ..matrices.hardware_multiplies import Product
 from ..matrices.spelling import sum_type
 from ..matrices.supported import Supported, multiply_add
@@ -109,9 +111,14 @@ def _check_lane_registers(item: MultiplyAdd, device: Device, size: int) -> Diagn
 
 
 def check_size(function: HotFunction, item: MultiplyAdd, device: Device) -> Diagnostic | None:
-    """Return a warning if a tile is far too small or too large. Tiles of one row or column are for vectors."""
+    """Return a warning if a tile is far too small or too large. Tiles of one row or column are for vectors.
+
+    Several multiply-adds, or an array of sums, may use a factor more often than one tile tells.
+    """
     tiles = device.tiles(item.a.component)
     if device.is_gpu or not tiles or 1 in (item.c.rows, item.c.columns):
+        return None
+    if len(function.multiply_adds) > 1 or any(isinstance(node, typed.Index) for node in walk(item.node)):
         return None
     components = prod(item.tile[:2])
     if components < tiles.least:

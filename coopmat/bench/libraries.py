@@ -54,7 +54,10 @@ def installed(libraries: Sequence[str], clblast: str) -> dict[str, str]:
             if path:
                 found[name] = path
         elif importlib.util.find_spec(name) and (name != "onnxruntime" or importlib.util.find_spec("onnx")):
-            found[name] = importlib.metadata.version(name)
+            try:
+                found[name] = importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:  # a variant of the package has another name
+                found[name] = "of unknown version"
     return found
 
 

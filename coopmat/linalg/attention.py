@@ -134,8 +134,9 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
 def _scale(scale: Any, size: int) -> float:
     """Return the factor of the products. Raises TypeError or ValueError if it is no finite number."""
     factor = 1 / math.sqrt(size) if scale is None else number("scale", scale)
-    if not math.isfinite(factor):
-        raise ValueError(f"scale: {scale} is not finite")
+    # The kernel multiplies by log2(e), too, in float.
+    if not abs(factor) <= float(np.finfo(np.float32).max) / 2:
+        raise ValueError(f"scale: {scale} is not finite, or too large for float")
     return factor
 
 

@@ -218,6 +218,8 @@ def _pair(name: str, value: Any) -> tuple[int, int]:
         raise ValueError(f"{name}: expected an integer or a pair of integers, not {value!r}")
     if min(pair) < least:
         raise ValueError(f"{name}: expected at least {least}, not {value!r}")
+    if max(pair) >= 1 << 31:
+        raise ValueError(f"{name}: expected at most 2147483647, not {value!r}")
     return int(pair[0]), int(pair[1])
 
 

@@ -42,7 +42,7 @@
 #define STORE_double(X, P) *(P) = X
 #define STORE_half(X, P) vstore_half(X, 0, P)
 
-SUM_TYPE sum_of(VECTOR(SUM_TYPE) x)
+SUM_TYPE dot_sum_of(VECTOR(SUM_TYPE) x)
 {
     const private SUM_TYPE *numbers = (const private SUM_TYPE *)&x;
     SUM_TYPE parts[4];
@@ -79,7 +79,7 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
         EACH_SUM sums[i][j] = fma(NUMBERS(A_TYPE, rows[i] + place), y[j], sums[i][j]);
     }
     SUM_TYPE results[TILE_M][TILE_N];
-    EACH_SUM results[i][j] = sum_of(sums[i][j]);
+    EACH_SUM results[i][j] = dot_sum_of(sums[i][j]);
     for (size_t place = whole + get_local_id(0); place < k; place += WORK_ITEMS)
         EACH_SUM results[i][j] = fma(NUMBER(A_TYPE, rows[i] + place), NUMBER(B_TYPE, columns[j] + place), results[i][j]);
 #if WORK_ITEMS > 1

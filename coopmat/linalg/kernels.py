@@ -290,7 +290,7 @@ def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     """Return a kernel of gemm.cl, or of dot.cl; the context keeps it."""
     types = variant.types
     head = f"#define REAL {types[3].opencl_c}\n"
-    head += f"#define ACTIVATION activation\n{variant.activation}\n" if variant.activation else ""
+    head += f'#define ACTIVATION activation\n#line 1 "activation"\n{variant.activation}\n' if variant.activation else ""
     real = np.dtype(types[3].numpy)
     vector = [None, np.uint64]
     arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9

@@ -117,8 +117,9 @@ def tilings_of(
 
 def _dots(route: str, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> list[Tiling]:
     """Return the tiling of dot products of a shape, if the table has one."""
-    rows = table(route)["gemm"].get(types[0].name, {}).get("dots", [])
-    return [Tiling.from_dict(row) for row in listed(rows) if _is_for(row, shape)][:1]
+    lists = table(route)
+    rows = listed(lists["gemm"].get(types[0].name, {}).get("dots", []))
+    return [Tiling.from_dict(row) for row in rows if _is_for(row, shape) and is_permitted(row, lists)][:1]
 
 
 def rows_of(

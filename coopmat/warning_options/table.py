@@ -194,7 +194,7 @@ WARNINGS: tuple[Warning, ...] = (
             ("tile", "a tile is far too small, or too large"),
             ("stride", "rows whose distance is a multiple of 4096 bytes share sets of the cache"),
             ("layout", "factors are loaded in the layout that is slow on the route"),
-            ("checked", "checked loads of tiles that are all inside of the matrix"),
+            ("checked", "checked loads of tiles of which none is partly inside of the matrix"),
         )
     ),
     Warning("unchecked-shapes", True, (), "matrix shapes that the device may not have"),

@@ -11,6 +11,7 @@ from coopmat.advice import Device, advise
 from coopmat.compiler import compile
 from coopmat.diagnostics import CompileError, Diagnostic
 from coopmat.matrices.routes import LOWERED_ROUTES, Tuning
+from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.options import CompileOptions
 from coopmat.warning_options import MEMBERS, resolve
 
@@ -202,11 +203,39 @@ CHECKED = "coop_mat_load_checked(a, ROWS, 1040, {}, {}, {}, {})"
 )
 def test_checks_of_tiles_that_are_whole(arguments: tuple[str, ...], is_reported: bool) -> None:
     message = (
-        "no tile of 16 x 16 reaches beyond a matrix of 1024 x 1024, so the checks of this load are not needed: use "
+        "no tile of 16 x 16 lies across the border of a matrix of 1024 x 1024: if every tile begins inside, use "
         "coop_mat_load, with a pointer to the tile's first component, up to 2.3 times as fast"
     )
     found = told(source("f32", (16, 16, 16), LOAD_A=CHECKED.format(*arguments)), cpu())
     assert found == ([("checked", LEFT, message)] if is_reported else [])
+
+
+@pytest.mark.parametrize(
+    "change", ["for (; n < 1024; n += TK)", "if (n > 1024) n = 1024; for (size_t k = 0; k < n; k += TK)"]
+)
+def test_parameters_that_change_have_no_known_value(change: str) -> None:
+    for words in (("row", "n", "1024", "1024"), ("row", "0", "n", "n")):
+        loads = {"LOAD_A": CHECKED.format(*words), "LOAD_B": "coop_mat_load(b + n * 1040, ROWS, 1040)"}
+        assert told(source("f32", (16, 16, 16), LOOP=change, **loads), cpu()) == []
+
+
+def test_several_tiles_of_sums_may_be_small() -> None:
+    text = source("f32", (4, 8, 4))
+    several = text.replace("sum = coop_mat_mulAdd(left, right, sum);", "sum = coop_mat_mulAdd(left, right, sum);" * 2)
+    array = text.replace("sum = coop_mat_init((float)0);", "sums[2] = {coop_mat_init(0), coop_mat_init(0)};")
+    array = array.replace(
+        "sum = coop_mat_mulAdd(left, right, sum)", "sums[n % 2] = coop_mat_mulAdd(left, right, sums[n % 2])"
+    )
+    array = array.replace("sum, ROWS", "sums[0], ROWS")
+    assert [name for name, _line, _text in told(text, cpu())] == ["tile"]
+    assert told(several, cpu()) == told(array, cpu()) == []
+
+
+@pytest.mark.parametrize("registers", [(128, 16), (256, 16), (512, 32)])
+@pytest.mark.parametrize("name", ["f32", "f16", "f64"])
+def test_tiles_that_are_recommended_are_not_too_small(registers: tuple[int, int], name: str) -> None:
+    tiles = Device.of(LOWERED_ROUTES["one"], None, None, registers).tiles(COMPONENT_TYPES[name])
+    assert tiles is not None and tiles.best[0] * tiles.best[1] >= tiles.least
 
 
 def test_checks_that_cost_nothing() -> None:

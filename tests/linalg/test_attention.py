@@ -202,6 +202,7 @@ ERRORS = {
     "kv_heads": (None, {"kv_heads": 4}, ValueError, "kv_heads: 4 is not the number of heads of k and v, which is 2"),
     "scale": (None, {"scale": "1"}, TypeError, "scale: expected a number, not str"),
     "infinite": (None, {"scale": np.inf}, ValueError, "scale: inf is not finite"),
+    "too large": (None, {"scale": 1e39}, ValueError, "scale: 1e[+]39 is not finite, or too large for float"),
     "lengths": (None, {"lengths": 10}, ValueError, "lengths: 10 is not a number of columns; expected 0 to 9"),
     "negative": (None, {"lengths": -1}, ValueError, "lengths: -1 is not a number of columns; expected 0 to 9"),
     "list": (None, {"lengths": [1]}, TypeError, "lengths: expected a pyopencl.array.Array, not list"),

@@ -144,6 +144,7 @@ def test_empty_images(queue: Any, device: DeviceInfo) -> None:
         ({"w": (4, 0, 3, 2)}, ValueError, "w: expected a kernel of at least one pixel"),
         ({"groups": 3}, ValueError, "groups: expected a positive divisor"),
         ({"stride": 0}, ValueError, "stride: expected at least 1, not 0"),
+        ({"padding": 2**31}, ValueError, "padding: expected at most 2147483647, not 2147483648"),
         ({"padding": (1, 2, 3)}, ValueError, "padding: expected an integer or a pair of integers"),
         ({"out": (2, 3, 3, 5)}, ValueError, r"out: expected the shape \(2, 3, 3, 4\)"),
         ({"bias": (5,)}, ValueError, r"bias: expected the shape \(4,\), not \(5,\)"),

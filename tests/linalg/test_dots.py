@@ -89,3 +89,20 @@ def test_weights_by_rows_take_dot_products(queue: Any, device: DeviceInfo, monke
     gemm(queue, arrays.zeros(queue, (17, 64), np.float32), arrays.zeros(queue, (50, 64), np.float32), trans_b=True)
     parameters.route_of.cache_clear()
     assert [bool(item.variant.tiling.dot) for item in launches] == [True, False, False, False]
+
+
+def test_a_function_of_the_caller_may_have_any_name(queue: Any, device: DeviceInfo) -> None:
+    import pyopencl.array as arrays
+
+    text = "REAL sum_of(REAL x) { return x + 1; } REAL activation(REAL x) { return sum_of(x); }"
+    x, w = (arrays.zeros(queue, (rows, 32), np.float32) + 1 for rows in (1, 5))
+    assert np.array_equal(gemm(queue, x, w, trans_b=True, activation=text).get(), np.full((1, 5), 33))
+
+
+def test_the_lists_of_the_user_exclude_dot_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = parameters.table("one") | {"deny": [[1, 8, 8]]}
+    monkeypatch.setattr(parameters, "route_of", lambda _: "one")
+    monkeypatch.setattr(parameters, "table", lambda _: own)
+    types = (COMPONENT_TYPES["f32"],) * 3
+    tilings = parameters.tilings_of(None, types, (1, 1, 99, 99), by_columns=True)
+    assert tilings[0].tile == (2, 8, 8) and tilings[0].dot  # the next row
