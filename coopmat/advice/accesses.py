@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from ..diagnostics import Diagnostic, Severity
+from ..diagnostics import Diagnostic
 from ..frontend import typed
 from ..matrices.variants import Layout, MatrixType, Use
 from . import thresholds
 from .device import Device
-from .loops import HotFunction
+from .loops import HotFunction, warning
 
 _LINES = {Layout.ROW_MAJOR: "rows", Layout.COLUMN_MAJOR: "columns"}
-
-
-def _warning(name: str, place: typed.Expr, message: str) -> Diagnostic:
-    return Diagnostic(Severity.WARNING, f"matrix-performance-{name}", message, place.span)
 
 
 def check_stride(
@@ -33,7 +29,7 @@ def check_stride(
         f"matrix with a stride of {stride + padding}, which adds {padding} unused components to each of the {lines}, "
         f"{thresholds.GAIN_OF_PADDING}"
     )
-    return _warning("stride", load.stride, message)
+    return warning("stride", load.stride, message)
 
 
 def check_layout(
@@ -51,7 +47,7 @@ def check_layout(
                 f"{was}-major loads of {letter} with components of {matrix.component.opencl_c} are slow on this "
                 f"device: store {letter} by {other}s, once before the kernel, and load it {other}-major, {row.gain}"
             )
-            return _warning("layout", load, message)
+            return warning("layout", load, message)
     return None
 
 
@@ -77,7 +73,6 @@ def check_checks(
         gain = thresholds.GAIN_WITHOUT_CHECKS
     message = (
         f"no tile of {matrix.rows} x {matrix.columns} lies across the border of a matrix of {rows} x {columns}: if "
-        f"every tile begins inside, use coop_mat_load, with a pointer to the tile's first component, "
-        f"{gain}"
+        f"every tile begins inside, use coop_mat_load, with a pointer to the tile's first component, {gain}"
     )
-    return _warning("checked", load, message)
+    return warning("checked", load, message)

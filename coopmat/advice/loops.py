@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ..diagnostics import Diagnostic, Severity
 from ..frontend import typed
 from ..frontend.calls import CallGraph
 from ..frontend.matrix_terms import matrix_type
@@ -104,6 +105,11 @@ def _added(node: typed.Assign | typed.CompoundAssign | typed.IncDec) -> typed.Ex
     if isinstance(node, typed.Assign) or (isinstance(node, typed.CompoundAssign) and node.op in ("add", "sub")):
         return node.value
     return None
+
+
+def warning(name: str, place: typed.Expr, message: str) -> Diagnostic:
+    """Return the warning -Wmatrix-performance-NAME about an expression."""
+    return Diagnostic(Severity.WARNING, f"matrix-performance-{name}", message, place.span)
 
 
 def hot_functions(unit: typed.Unit) -> Iterator[HotFunction]:

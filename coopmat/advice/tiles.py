@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ..diagnostics import Diagnostic, Severity
+from ..diagnostics import Diagnostic
 from ..frontend import typed
 from ..frontend.nodes import walk
 from ..matrices.hardware_multiplies import Product
@@ -13,11 +13,7 @@ from ..matrices.supported import Supported, multiply_add
 from ..matrices.variants import Operands
 from . import thresholds
 from .device import Device
-from .loops import HotFunction, MultiplyAdd
-
-
-def _warning(name: str, item: MultiplyAdd, message: str) -> Diagnostic:
-    return Diagnostic(Severity.WARNING, f"matrix-performance-{name}", message, item.node.span)
+from .loops import HotFunction, MultiplyAdd, warning
 
 
 def _by(sizes: tuple[int, ...]) -> str:
@@ -57,7 +53,7 @@ def check_instruction(function: HotFunction, item: MultiplyAdd, device: Device) 
         f"another multiple of {_by(unit)}, which the instruction {row.name} multiplies, "
         f"{thresholds.GAIN_OF_INSTRUCTION}"
     )
-    return _warning("instruction", item, message)
+    return warning("instruction", item.node, message)
 
 
 def _check_types(item: MultiplyAdd, device: Device, types: str) -> Diagnostic | None:
@@ -72,7 +68,7 @@ def _check_types(item: MultiplyAdd, device: Device, types: str) -> Diagnostic | 
         f"{near.b.opencl_c}, with sums of {near.c.opencl_c}, in tiles that are multiples of "
         f"{_by((near.m, near.n, near.k))}, {thresholds.GAIN_OF_TYPE}"
     )
-    return _warning("instruction", item, message)
+    return warning("instruction", item.node, message)
 
 
 def check_registers(function: HotFunction, item: MultiplyAdd, device: Device) -> Diagnostic | None:
@@ -90,7 +86,7 @@ def check_registers(function: HotFunction, item: MultiplyAdd, device: Device) ->
         f"{device.register_bytes}, so each multiply-add reads and writes them in memory: use a tile of "
         f"{_by(tiles.best)}, {thresholds.GAIN_OF_SUMS_IN_REGISTERS}"
     )
-    return _warning("registers", item, message)
+    return warning("registers", item.node, message)
 
 
 def _check_lane_registers(item: MultiplyAdd, device: Device, size: int) -> Diagnostic | None:
@@ -107,7 +103,7 @@ def _check_lane_registers(item: MultiplyAdd, device: Device, size: int) -> Diagn
         f"have {thresholds.LANE_REGISTERS}, so they are kept in memory: use a tile of {_by((m, n, k))}, "
         f"{thresholds.GAIN_WITHOUT_SPILLS}"
     )
-    return _warning("registers", item, message)
+    return warning("registers", item.node, message)
 
 
 def check_size(function: HotFunction, item: MultiplyAdd, device: Device) -> Diagnostic | None:
@@ -128,4 +124,4 @@ def check_size(function: HotFunction, item: MultiplyAdd, device: Device) -> Diag
         cause, gain = "is too large: its sums do not fit in the processor's cache", thresholds.GAIN_OF_SUMS_IN_CACHE
     else:
         return None
-    return _warning("tile", item, f"a tile of {_by(item.tile)} {cause}: use a tile of {_by(tiles.best)}, {gain}")
+    return warning("tile", item.node, f"a tile of {_by(item.tile)} {cause}: use a tile of {_by(tiles.best)}, {gain}")

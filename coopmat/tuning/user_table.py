@@ -49,7 +49,8 @@ def _row_in_use(device: Any, row: Row) -> dict[str, Any]:
 def _with(rows: list[Any], used: dict[str, Any], tiling: Tiling, shape: tuple[int, int, int, int]) -> list[Any]:
     """Return the rows of a class with a new tiling for a shape.
 
-    If the class has the row that was used, the tiling replaces this row and keeps its conditions. Otherwise, no row of
+    If the class has the row that was used, the tiling replaces this row and keeps its conditions; a row for multiples
+    of its tile stays behind the new one, for other shapes. Otherwise, no row of
     the class holds for the shape, and the used row is that of another class: the tiling becomes the last row.
     """
     new: dict[str, Any] = {"tile": list(tiling.tile)}
