@@ -328,6 +328,11 @@ def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
     return kernel_of(program, device, "pack", [None, None] + [np.uint64] * 6 + [np.uint32] * 3)
 
 
+def is_cpu(device: Any) -> bool:
+    """Return whether a pyopencl device is a CPU."""
+    return bool(device.type & cl.device_type.CPU)
+
+
 def build_peak(
     queue: Any, types: tuple[ComponentType, ...], tiling: Tiling, *, in_registers: bool
 ) -> tuple[Callable[[int], Any], int]:
@@ -347,7 +352,7 @@ def build_peak(
     kernel = build(queue.context, device, "peak.cl", options).peak
     size, groups = kernel.sub_group_size(device), 16 * device.max_compute_units
     # GPUs need some 128 work-items in a work-group to fill a compute unit.
-    in_group = 1 if device.type & cl.device_type.CPU else max(1, 128 // size)
+    in_group = 1 if is_cpu(device) else max(1, 128 // size)
     a, b = (
         pyopencl.array.zeros(queue, 2 * count, item.numpy) for count, item in zip((m * k, k * n), operands, strict=True)
     )

@@ -9,13 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 import pyopencl.array
 from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat.matrices.variants import COMPONENT_TYPES
 
-from .kernels import Kernel, PanelCopy, Variant, build, enqueue_copy, gemm_kernel, kernel_of, memory_for
+from .kernels import Kernel, PanelCopy, Variant, build, enqueue_copy, gemm_kernel, is_cpu, kernel_of, memory_for
 from .operands import (
     Description,
     Operand,
@@ -127,11 +126,11 @@ class _Product:
         if not output.is_by_rows:
             output = output.dense()
             memory["c"] = memory_for(queue, output)
-        is_cpu = _is_cpu(queue.device)
-        if self.shape[0] <= (_MOST_ROWS if is_cpu else _MOST_ROWS_ELSEWHERE) or not self.shape[2]:
+        on_cpu = is_cpu(queue.device)
+        if self.shape[0] <= (_MOST_ROWS if on_cpu else _MOST_ROWS_ELSEWHERE) or not self.shape[2]:
             multiply = self._multiply_rows
         else:
-            multiply = self._multiply_panels if is_cpu else self._multiply_decoded
+            multiply = self._multiply_panels if on_cpu else self._multiply_decoded
         event = multiply(queue, left, output, memory, events)
         return event if output is self.output else enqueue_copy(queue, output, memory["c"], self.output, own, [event])
 
@@ -140,7 +139,7 @@ class _Product:
     ) -> Any:
         """Enqueue the kernel that decodes and multiplies, and return its event."""
         m, n, _k = self.shape
-        if _is_cpu(queue.device):
+        if is_cpu(queue.device):
             # Their sums are in at most 16 vectors of 16: a CPU has 32 registers of this size.
             rows, columns, work_items = (m, 8, 1) if m <= 2 else (4, 4, 1)
             # A power of two, so that there are few variants.
@@ -246,10 +245,6 @@ def _check_blocks(array: Description, size: int) -> None:
         count *= length
     if count < size:
         raise ValueError(f"blocks: expected at least {size} bytes, not {count}")
-
-
-def _is_cpu(device: Any) -> bool:
-    return bool(device.type & cl.device_type.CPU)
 
 
 def _view(queue: Any, item: Operand, memory: Any) -> Any:

@@ -37,7 +37,7 @@ def queue(context: Any) -> Any:
 def route(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, device: DeviceInfo) -> Any:
     """Return a queue of a context of its own, which builds its kernels by a route; "" is the device's own."""
     if request.param == "like a GPU":
-        monkeypatch.setattr(quantized, "_is_cpu", lambda _: False)
+        monkeypatch.setattr(quantized, "is_cpu", lambda _: False)
     elif request.param:
         monkeypatch.setenv("COOPMAT_ROUTE", request.param)
     cl = opencl()
