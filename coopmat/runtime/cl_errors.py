@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any
 
 import pyopencl as cl
@@ -80,3 +81,11 @@ def record(text: str, code: int | None = None, routine: str = "clBuildProgram") 
     """
     code = cl.status_code.BUILD_PROGRAM_FAILURE if code is None else code
     return _cl._ErrorRecord(msg=text, code=code, routine=routine)
+
+
+def _reduce(error_record: Any) -> Any:
+    return record, (error_record.what(), error_record.code(), error_record.routine())
+
+
+# Libraries that send exceptions to other processes, such as dask, also send their causes, which are pyopencl's errors.
+copyreg.pickle(_cl._ErrorRecord, _reduce)

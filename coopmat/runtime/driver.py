@@ -56,6 +56,10 @@ class DriverError(Exception):
         # The log of a device that can build nothing does not concern the source.
         self.diagnostics, self.sources = diagnostics if self.device_failure is None else (), sources
 
+    def __reduce__(self) -> Any:
+        # In another process the device's handle has no meaning.
+        return RuntimeError, (str(self),)
+
     def keep(self) -> str:
         """Write the code to a file, as the function `keep` does."""
         return keep(self.code)

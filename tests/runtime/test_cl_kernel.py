@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 import pickle
 import runpy
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -372,6 +374,20 @@ def test_files_that_turn_up_before_others_are_included(
     assert answer() == 71
     (tmp_path / "d" / "x" / "b.h").write_text("#define SECOND 5\n")  # beside the file that includes it
     assert answer() == 75
+
+
+def test_errors_and_their_causes_can_be_sent_to_other_processes(
+    built: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """dask sends exceptions as tblib pickles them: with causes and contexts."""
+    support = pytest.importorskip("tblib.pickling_support")
+    monkeypatch.setattr(coopmat.Module, "opencl_c", property(lambda module: "kernel void wrong() { missing; }"))
+    with pytest.raises(coopmat.BuildError) as caught:
+        coopmat.Program(built.context, SOURCE).build("--code c")
+    with patch.dict(copyreg.dispatch_table):
+        support.install()
+        error: Any = pickle.loads(pickle.dumps(caught.value))
+    assert str(error) == str(caught.value) and str(error.__cause__) == str(caught.value.__cause__)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
