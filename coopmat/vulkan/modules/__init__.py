@@ -1,0 +1,1 @@
+"""Vulkan modules: small passes that turn a Kernel module of SPIR-V into one that Vulkan accepts."""
