@@ -1,0 +1,1 @@
+"""Vulkan: kernels compiled and run for its drivers."""
