@@ -47,6 +47,7 @@ static VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices = {TYPE(PHYSICAL_DE
 static VkPhysicalDeviceVulkan13Features v13 = {TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES)};
 static VkPhysicalDeviceVulkan12Features v12 = {TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)};
 static VkPhysicalDeviceVulkan11Features v11 = {TYPE(PHYSICAL_DEVICE_VULKAN_1_1_FEATURES)};
+static VkPhysicalDeviceSubgroupProperties subgroups = {TYPE(PHYSICAL_DEVICE_SUBGROUP_PROPERTIES)};
 static VkPhysicalDeviceFeatures2 features = {TYPE(PHYSICAL_DEVICE_FEATURES_2)};
 
 /* Whether a device multiplies TILE x TILE matrices of half, with sums of float, in a subgroup. */
@@ -57,7 +58,7 @@ static int has_product(VkInstance instance, VkPhysicalDevice device)
             instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
     VkCooperativeMatrixPropertiesKHR rows[64];
     uint32_t count = 64;
-    for (uint32_t i = 0; i < count; i++)
+    for (int i = 0; i < 64; i++)
         rows[i] = (VkCooperativeMatrixPropertiesKHR){TYPE(COOPERATIVE_MATRIX_PROPERTIES_KHR)};
     if (!query || query(device, &count, rows) < 0)
         return 0;
@@ -83,22 +84,21 @@ static const char *missing_feature(VkInstance instance, VkPhysicalDevice device)
            : !v12.bufferDeviceAddress        ? "bufferDeviceAddress"
            : !v12.vulkanMemoryModel          ? "vulkanMemoryModel"
            : !features.features.shaderInt64  ? "shaderInt64"
-           : !v13.subgroupSizeControl        ? "subgroupSizeControl"
+           : !v13.maintenance4               ? "maintenance4"
            : !v13.computeFullSubgroups       ? "computeFullSubgroups"
                                              : NULL;
 }
 
 static VkPhysicalDevice find_device(VkInstance instance, const char *wanted)
 {
-    VkPhysicalDevice devices[16];
     uint32_t count = 16;
-    if (vkEnumeratePhysicalDevices(instance, &count, devices) < 0)
-        count = 0;
+    VkPhysicalDevice devices[16];
+    check(vkEnumeratePhysicalDevices(instance, &count, devices), "vkEnumeratePhysicalDevices");
     for (uint32_t i = 0; i < count; i++) {
-        VkPhysicalDeviceProperties has;
-        const char *missing;
-        vkGetPhysicalDeviceProperties(devices[i], &has);
-        missing = has.apiVersion < VK_API_VERSION_1_3 ? "Vulkan 1.3" : missing_feature(instance, devices[i]);
+        VkPhysicalDeviceProperties2 both = {TYPE(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &subgroups};
+        const VkPhysicalDeviceProperties has = (vkGetPhysicalDeviceProperties2(devices[i], &both), both.properties);
+        const int is_new = has.apiVersion >= VK_API_VERSION_1_3;
+        const char *missing = is_new ? missing_feature(instance, devices[i]) : "Vulkan 1.3";
         printf("%s %s%s\n", has.deviceName, missing ? "lacks " : "has all that is needed", missing ? missing : "");
         if (!missing && strstr(has.deviceName, wanted))
             return devices[i];
@@ -153,11 +153,13 @@ static struct buffer new_buffer(VkPhysicalDevice chosen, VkDevice device, size_t
 static VkPipeline new_pipeline(VkDevice device, VkPipelineLayout layout)
 {
     /* The constants 0, 1 and 2 are the work-group's size: one subgroup. */
-    static const uint32_t size[] = {gemm_vulkan_gemm_sub_group_size, 1, 1};
+    const uint32_t made_for = gemm_vulkan_gemm_sub_group_size; /* 0: for any subgroups */
+    const uint32_t size[] = {made_for ? made_for : subgroups.subgroupSize, 1, 1};
     static const VkSpecializationMapEntry entries[] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}};
     VkSpecializationInfo constants = {3, entries, sizeof size, size};
-    uint32_t *words = memcpy(malloc(gemm_vulkan_spv_size), gemm_vulkan_spv, gemm_vulkan_spv_size);
-    VkShaderModuleCreateInfo code = {TYPE(SHADER_MODULE_CREATE_INFO), .codeSize = gemm_vulkan_spv_size, .pCode = words};
+    const size_t bytes = gemm_vulkan_spv_size;
+    uint32_t *words = memcpy(malloc(bytes), gemm_vulkan_spv, bytes);
+    VkShaderModuleCreateInfo code = {TYPE(SHADER_MODULE_CREATE_INFO), .codeSize = bytes, .pCode = words};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
         TYPE(PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO), .requiredSubgroupSize = size[0]};
     VkComputePipelineCreateInfo info = {
@@ -206,10 +208,7 @@ static void launch(VkDevice device, const struct arguments *arguments)
 }
 
 /* The i-th number of A and B: -1, 0 or 1. */
-static int value(size_t i)
-{
-    return (int)(i * i % 7 % 3) - 1;
-}
+static int value(size_t i) { return (int)(i * i % 7 % 3) - 1; }
 
 int main(int count, char **words)
 {

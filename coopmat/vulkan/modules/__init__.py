@@ -26,6 +26,7 @@ from .launch import Argument as Argument, KernelLaunch as KernelLaunch, LaunchDe
 from .logical import logical
 from .matrices import matrices
 from .memory_model import memory_model
+from .reflection import reflection
 from .structure import structure
 
 
@@ -68,5 +69,7 @@ def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Con
         run(context)
     structure(parts)
     requirements = declarations(context)
+    described = reflection(context)
     parts.write()
+    parts.module.instructions += described
     return Converted(parts.module.to_bytes(), LaunchDescription(target_env, requirements, context.launches))
