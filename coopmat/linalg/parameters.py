@@ -111,15 +111,20 @@ def tilings_of(
         raise TableError(
             f"{user_table(route_of(device))}: its lists allow and deny exclude all tiles for {types[0].name}"
         )
-    dots = _dots(route_of(device), types, shape) if by_columns else []
+    dots = [Tiling.from_dict(row) for row in dots_of(device, types, shape)[:1]] if by_columns else []
     return [*(x for x in [*dots, *tilings] if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
 
 
-def _dots(route: str, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> list[Tiling]:
-    """Return the tiling of dot products of a shape, if the table has one."""
-    lists = table(route)
+def dots_of(
+    device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, with_excluded: bool = False
+) -> list[dict[str, Any]]:
+    """Return the rows of the table with dot products for a shape, the best first.
+
+    with_excluded: whether to ignore the user's lists.
+    """
+    lists = table(route_of(device))
     rows = listed(lists["gemm"].get(types[0].name, {}).get("dots", []))
-    return [Tiling.from_dict(row) for row in rows if _is_for(row, shape) and is_permitted(row, lists)][:1]
+    return [row for row in rows if _is_for(row, shape) and (with_excluded or is_permitted(row, lists))]
 
 
 def rows_of(
