@@ -112,8 +112,8 @@ def _data(library: Library, name: str) -> Iterator[str]:
             pointers = f"NULL, {array}" if form == "spirv" else f"{array}, NULL"
             parts.append(f"{{ {pointers}, sizeof {array} / sizeof *{array}, {json.dumps(options)} }}")
         parts += ["{ NULL, NULL, 0, NULL }"] * (2 - len(parts))
-        size = program.kernels[source.kernel].sub_group_size or 0
-        rows.append(f'{{ "{source.kernel}", {{ {", ".join(parts)} }}, {size} }}')
+        size = 0 if source.work_items else program.kernels[source.kernel].sub_group_size or 0
+        rows.append(f'{{ "{source.kernel}", {{ {", ".join(parts)} }}, {size}, {source.work_items} }}')
     yield _array(f"{name}_program {name}_programs", rows)
     products = []
     for number, (listing, choices) in enumerate(library.products):

@@ -109,7 +109,10 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
 #if SCALE_B
             result *= scale_b[offset_scale_b + column];
 #endif
-#if HAS_BETA
+#if CHECKS_BETA
+            if (beta != 0)
+                result += NUMBER(D_TYPE, place) * beta;
+#elif HAS_BETA
             result += NUMBER(D_TYPE, place) * beta;
 #endif
 #if BIAS_BY_ROWS

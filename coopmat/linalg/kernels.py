@@ -295,9 +295,7 @@ def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     vector = [None, np.uint64]
     arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9
     if variant.tiling.dot:
-        macros = macros_of(variant)
-        macros |= {name: "ushort" for name, value in macros.items() if value == "bfloat16"}
-        return _kernel_without_matrices(context, device, "dot.cl", "gemm", macros, arguments, head)
+        return _kernel_without_matrices(context, device, "dot.cl", "gemm", macros_of(variant), arguments, head)
     options = [f"-D{name}={value}" for name, value in macros_of(variant).items()]
     return kernel_of(build(context, device, "gemm.cl", options, head), device, "gemm", arguments)
 
@@ -317,6 +315,7 @@ def macros_of(variant: Variant) -> dict[str, object]:
         panels = COMPONENT_TYPES[tiling.panels[0]]
         values |= {"LINE": line_of(panels), "PACK": pack_of(panels), "CHUNK": CHUNK}
     if tiling.dot:
+        values |= {name: "ushort" for name, value in values.items() if value == "bfloat16"}
         values["WORK_ITEMS"] = tiling.dot
     return values
 

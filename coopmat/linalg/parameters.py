@@ -33,6 +33,7 @@ from coopmat.runtime.instruction_probe import instructions
 # The component types of the result, and of A and B, that dot.cl has.
 _DOT_RESULTS = frozenset({"f16", "f32", "f64"})
 _DOT_TYPES = _DOT_RESULTS | {"bf16"}
+MOST_ROWS = 16  # of the class "rows"
 
 
 def shape_class(batch: int, m: int, n: int, k: int) -> str:
@@ -41,7 +42,7 @@ def shape_class(batch: int, m: int, n: int, k: int) -> str:
     "rows" has at most 16 rows; "batch" is several small products; "tall" and "wide" have one side that is four times
     as long as the other; "small", "medium" and "large" are by the number of results.
     """
-    if m <= 16:
+    if m <= MOST_ROWS:
         return "rows"
     if batch > 1 and m * n <= 128 * 128:
         return "batch"
@@ -193,18 +194,18 @@ def force(tiling: Tiling | None) -> None:
 
 def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
     """Return whether A and B can be copied, or read, as the tiling requires."""
-    if tiling.dot:
-        return {types[0].name, types[1].name} <= _DOT_TYPES and types[-1].name in _DOT_RESULTS
-    if not (tiling.panels or tiling.block):
-        return True
-    return shape[3] > 0 and fits(tiling, int(device.local_mem_size) if tiling.block else 0, types)
+    if not shape[3] and (tiling.panels or tiling.block):
+        return False
+    return fits(tiling, int(device.local_mem_size) if tiling.block else 0, types)
 
 
 def fits(tiling: Tiling, local_memory: int, types: tuple[ComponentType, ...]) -> bool:
-    """Return whether A and B can be copied as the tiling requires, if they are not empty.
+    """Return whether A and B can be copied, or read, as the tiling requires, if they are not empty.
 
     local_memory: the device's local memory, in bytes.
     """
+    if tiling.dot:
+        return {types[0].name, types[1].name} <= _DOT_TYPES and types[-1].name in _DOT_RESULTS
     if tiling.panels:
         kinds = {COMPONENT_TYPES[name].kind for name in tiling.panels}
         return kinds == {types[0].kind} and types[0].bits <= COMPONENT_TYPES[tiling.panels[0]].bits
