@@ -3,8 +3,8 @@
 //
 // A work-group computes TILE_M x TILE_N results. Its WORK_ITEMS work-items multiply vectors of TILE_K components along k,
 // in turns, and add up their sums at the end. TILE_K is 4, 8 or 16. gemm.cl explains the other macros, and has the same
-// arguments. As there are no matrices, the device's compiler takes this file: it has no bfloat16, whose type is called
-// ushort here.
+// arguments. As there are no matrices, the device's compiler takes this file, unless there is an activation: it has no
+// bfloat16, whose type is called ushort here.
 
 #ifndef A_TYPE
 #define A_TYPE float

@@ -294,10 +294,14 @@ def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     real = np.dtype(types[3].numpy)
     vector = [None, np.uint64]
     arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9
-    if variant.tiling.dot:
-        return _kernel_without_matrices(context, device, "dot.cl", "gemm", macros_of(variant), arguments, head)
-    options = [f"-D{name}={value}" for name, value in macros_of(variant).items()]
-    return kernel_of(build(context, device, "gemm.cl", options, head), device, "gemm", arguments)
+    macros, is_dot = macros_of(variant), variant.tiling.dot > 0
+    if is_dot and not variant.activation:
+        return _kernel_without_matrices(context, device, "dot.cl", "gemm", macros, arguments, head)
+    # The caller's functions are in the language that coopmat compiles. Program does so if the source names matrices.
+    head = f"#define MATRIX coop_mat\n{head}" if is_dot else head
+    options = [f"-D{name}={value}" for name, value in macros.items()]
+    program = build(context, device, "dot.cl" if is_dot else "gemm.cl", options, head)
+    return kernel_of(program, device, "gemm", arguments, has_matrices=not is_dot)
 
 
 def macros_of(variant: Variant) -> dict[str, object]:
