@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pyopencl.array
-from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat import Program
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
+from .contexts import keep
 from .operands import Operand
 from .panels import CHUNK, Format, Panels, line_of, pack_of, panels_of, scratch_of
 from .parameters import Tiling, tilings_of
@@ -285,7 +285,7 @@ class Kernel:
             return self.kernel(queue, sizes, local, *arguments, wait_for=events)
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     """Return a kernel of gemm.cl, or of dot.cl; the context keeps it."""
     types = variant.types
@@ -324,7 +324,7 @@ def macros_of(variant: Variant) -> dict[str, object]:
     return values
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
     """Return a kernel of pack.cl; the context keeps it."""
     program = build(context, device, "pack.cl", options)
@@ -369,7 +369,7 @@ def build_peak(
     return launch, groups * in_group * 2 * m * n * k
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def sub_group_size(context: Any, device: Any) -> int:
     """Return the number of work-items that compute with a matrix by default; the context keeps it."""
     matrix = "coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)"
@@ -428,12 +428,12 @@ def enqueue_copy(queue: Any, source: Operand, own: Any, target: Operand, other: 
     return kernel.enqueue(queue, (columns, rows, batch), None, [own, other, *numbers], events)
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _copy_kernel(context: Any, device: Any, size: int) -> Kernel:
     return _kernel_without_matrices(context, device, "copy.cl", "copy", {"TYPE": _WORDS[size]})
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def patches_kernel(context: Any, device: Any, size: int) -> Kernel:
     """Return the kernel of conv2d.cl for components of `size` bytes; the context keeps it."""
     arguments = [None, None, np.uint64] + [np.int32] * 14

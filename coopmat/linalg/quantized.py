@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pyopencl.array
-from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat.matrices.variants import COMPONENT_TYPES
 
+from .contexts import keep
 from .kernels import Kernel, PanelCopy, Variant, build, enqueue_copy, gemm_kernel, is_cpu, kernel_of, memory_for
 from .operands import (
     Description,
@@ -268,13 +268,13 @@ def _view(queue: Any, item: Operand, memory: Any) -> Any:
     return pyopencl.array.Array(queue, item.shape[1:], dtype, data=memory, offset=item.offset * size, strides=strides)
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _weights_of(context: Any, device: Any) -> Scratch:
     """Return the memory for decoded weights of all products on a device; the context keeps it."""
     return Scratch()
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _quantized_kernel(
     context: Any, device: Any, format: str, name: str, values: tuple[tuple[str, object], ...]
 ) -> Kernel:
