@@ -94,6 +94,16 @@ class DeviceInfo:
         return [self.platform, self.name, self.version, self.driver]
 
     @property
+    def lister(self) -> str:
+        """The function that lists the devices of this interface in a separate process (`probe`)."""
+        return "coopmat.devices.query:list_devices"
+
+    @property
+    def health_check(self) -> str:
+        """The function that tries an empty kernel (`health`); empty for a device that is described by a file."""
+        return "coopmat.devices.health:try_empty_kernel" if self.handle is not None else ""
+
+    @property
     def label(self) -> str:
         return f"{self.index} {self.platform}: {self.name}".strip()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .devices import VulkanDevice as VulkanDevice, list_devices as list_devices, select as select
+    from .listing import as_dict as as_dict, rows as rows
     from .loader import NoVulkan as NoVulkan, VulkanError as VulkanError
     from .program import (
         Device as Device,
@@ -32,8 +33,10 @@ _LATER = {
     "Program": "program",
     "VulkanDevice": "devices",
     "VulkanError": "loader",
+    "as_dict": "listing",
     "list_devices": "devices",
     "load": "program",
+    "rows": "listing",
     "select": "devices",
 }
 

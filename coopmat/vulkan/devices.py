@@ -20,7 +20,7 @@ from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity
 from coopmat.matrices.variants import COMPONENT_TYPES, Variant
 
 from . import interface as vk
-from .loader import Instance, NoVulkan, VulkanError, library, listed, numbers_of
+from .loader import HOW_TO_GET, Instance, NoVulkan, VulkanError, library, listed, numbers_of
 
 PLATFORM = "Vulkan"
 MATRICES, MATRICES_2 = "VK_KHR_cooperative_matrix", "VK_NV_cooperative_matrix2"
@@ -121,6 +121,14 @@ class VulkanDevice(DeviceInfo):
     products: tuple[Product, ...] = ()
     flexible: tuple[Product, ...] = ()
 
+    @property
+    def lister(self) -> str:
+        return "coopmat.vulkan.devices:devices_here"
+
+    @property
+    def health_check(self) -> str:
+        return "coopmat.vulkan.health:try_empty_kernel"
+
     def to_record(self) -> dict[str, Any]:
         """Return the facts as JSON has them, for another process."""
         facts = {field.name: getattr(self, field.name) for field in dataclasses.fields(VulkanDevice)}
@@ -197,12 +205,18 @@ def select(choice: str, devices: Iterable[VulkanDevice] | None = None) -> Vulkan
 def print_devices() -> None:
     """Print the devices, or why there are none, on the standard output."""
     try:
-        with Instance() as instance:
-            found = [describe(instance, handle, i) for i, handle in enumerate(instance.physical_devices())]
+        print(f"\n{_SAID}{json.dumps([device.to_record() for device in devices_here()])}", flush=True)
     except (NoVulkan, VulkanError) as error:
         print(f"\n{_NONE}{error}", flush=True)
-        return
-    print(f"\n{_SAID}{json.dumps([device.to_record() for device in found])}", flush=True)
+
+
+def devices_here() -> list[VulkanDevice]:
+    """Return the devices, asked in this process. Raises NoVulkan and VulkanError."""
+    with Instance() as instance:
+        found = [describe(instance, handle, i) for i, handle in enumerate(instance.physical_devices())]
+    if not found:
+        raise NoVulkan(f"the loader found no device; {HOW_TO_GET}")
+    return found
 
 
 def handle_of(instance: Instance, device: VulkanDevice) -> int:
