@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 N = TypeVar("N", bound=Hashable)
@@ -43,3 +43,29 @@ def postorder(starts: Iterable[N], successors: Callable[[N], Iterable[N]]) -> li
             work.append((node, True))
             work += [(target, False) for target in reversed(list(successors(node))) if target not in begun]
     return order
+
+
+def immediate_dominators(order: Sequence[N], predecessors: Mapping[N, Iterable[N]]) -> dict[N, N]:
+    """Return each node's immediate dominator; the first node is its own.
+
+    `order` has the nodes that the first node reaches, in reverse postorder. The algorithm is that of Cooper, Harvey and
+    Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
+    """
+    index = {node: n for n, node in enumerate(order)}
+    result = {order[0]: order[0]}
+    changed = True
+    while changed:
+        changed = False
+        for node in order[1:]:
+            known = [p for p in predecessors[node] if p in result]
+            new = known[0]
+            for other in known[1:]:
+                while new != other:
+                    if index[new] > index[other]:
+                        new = result[new]
+                    else:
+                        other = result[other]
+            if result.get(node) != new:
+                result[node] = new
+                changed = True
+    return result

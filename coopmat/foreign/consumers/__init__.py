@@ -19,7 +19,7 @@ from .bfloat16_as_integers import as_integers
 from .elements import by_elements
 from .inline import inline
 from .maintenance import refuse
-from .parts import Parts
+from .parts import Parts as Parts
 
 
 def legalize_for_consumer(spirv: bytes, profile: NativeProfile) -> bytes:
