@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -44,6 +45,8 @@ _COMPONENTS: Mapping[int, str] = {
 # Vulkan requires that pointers and strides of matrices are multiples of 16 bytes, or of a shorter row.
 _ALIGNMENT = 16
 _COMPUTE_STAGE = 0x20
+# The multiples of flexible dimensions that programs may use.
+_MULTIPLES = (1, 2, 3, 4, 6, 8)
 # Later versions of Vulkan run modules for this version too.
 _TARGET = "vulkan1.3"
 
@@ -120,6 +123,16 @@ class VulkanDevice(DeviceInfo):
     requires_sizes: bool = False
     products: tuple[Product, ...] = ()
     flexible: tuple[Product, ...] = ()
+
+    @property
+    def further_variants(self) -> tuple[Variant, ...]:
+        """The multiply-adds with flexible shapes, in the sizes that programs use."""
+        found = (
+            dataclasses.replace(row, m=row.m * m, n=row.n * n, k=row.k * k).variant
+            for row in self.flexible
+            for m, n, k in itertools.product(_MULTIPLES, repeat=3)
+        )
+        return tuple(v for v in found if v is not None and v not in (self.variants or ()))
 
     @property
     def lister(self) -> str:

@@ -16,7 +16,7 @@ from . import arguments, requirements
 from .devices import VulkanDevice, handle_of, select
 from .driver import Buffer, LogicalDevice, Pipeline
 from .loader import Instance, VulkanError
-from .modules.launch import Argument, KernelLaunch, LaunchDescription
+from .modules import Argument, KernelLaunch, LaunchDescription
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
@@ -51,7 +51,7 @@ class Device:
 
     def load(self, module: Module) -> Program:
         """Return the program of a module that is compiled for the device. Raises CompileError."""
-        launch: LaunchDescription | None = getattr(module, "launch", None)
+        launch = module.launch_description
         if launch is None:
             raise launch_error(f"the module is not for {self.info.label}: compile it with --target-env vulkan1.3")
         return Program(self, module.spirv, launch, module)
