@@ -51,7 +51,7 @@ class Device:
 
     def load(self, module: Module) -> Program:
         """Return the program of a module that is compiled for the device. Raises CompileError."""
-        launch = module.launch_description
+        launch = module.launch
         if launch is None:
             raise launch_error(f"the module is not for {self.info.label}: compile it with --target-env vulkan1.3")
         return Program(self, module.spirv, launch, module)
