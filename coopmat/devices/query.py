@@ -99,6 +99,11 @@ class DeviceInfo:
         return ()
 
     @property
+    def has_maintenance(self) -> bool:
+        """Whether a Vulkan device has reductions, conversions and maps of matrices (VK_NV_cooperative_matrix2)."""
+        return False
+
+    @property
     def lister(self) -> str:
         """The function that lists the devices of this interface in a separate process (`probe`)."""
         return "coopmat.devices.query:list_devices"

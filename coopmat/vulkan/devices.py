@@ -25,7 +25,8 @@ from .loader import HOW_TO_GET, Instance, NoVulkan, VulkanError, library, listed
 
 PLATFORM = "Vulkan"
 MATRICES, MATRICES_2 = "VK_KHR_cooperative_matrix", "VK_NV_cooperative_matrix2"
-FLEXIBLE = "VkPhysicalDeviceCooperativeMatrix2FeaturesNV.cooperativeMatrixFlexibleDimensions"
+_FEATURES_2 = "VkPhysicalDeviceCooperativeMatrix2FeaturesNV"
+FLEXIBLE = f"{_FEATURES_2}.cooperativeMatrixFlexibleDimensions"
 TIME_LIMIT = 60.0
 """The time limit of listing the devices, in seconds."""
 # The beginning of the line with the answer; drivers and layers may print other lines.
@@ -133,6 +134,11 @@ class VulkanDevice(DeviceInfo):
             for m, n, k in itertools.product(_MULTIPLES, repeat=3)
         )
         return tuple(v for v in found if v is not None and v not in (self.variants or ()))
+
+    @property
+    def has_maintenance(self) -> bool:
+        names = ("Reductions", "Conversions", "PerElementOperations")
+        return self.features.issuperset(f"{_FEATURES_2}.cooperativeMatrix{name}" for name in names)
 
     @property
     def lister(self) -> str:
