@@ -25,6 +25,7 @@ from .experiment import Experiment
 from .operations.base import Setting
 from .outcome import Outcome, Status
 from .schedule import Batch, Catalogue, Item, Settings
+from .values import leave_out_subnormals
 from .writers.assembly import AssemblyWriter
 from .writers.base import KERNEL, Writer
 from .writers.c import CWriter
@@ -92,6 +93,8 @@ class Runner:
     def __post_init__(self) -> None:
         self.catalogue = Catalogue(self.settings, self.device)
         self.executor = executor_for(self.device)
+        if self.device.target_env:
+            leave_out_subnormals()
         self._tools: SpirvTools | None = None
 
     def warm_up(self) -> None:
@@ -151,7 +154,7 @@ class Runner:
                 (variant,), (kernel,) = self._fitted(batch.part(number, number + 1), [variant], built)
             except Exception as error:
                 seconds = share + time.perf_counter() - start
-                item, refusal = batch.items[number], _refusal(error)
+                item, refusal = batch.items[number], _refusal(error) if self.device.target_env else ""
                 if refusal:
                     done(batch.outcome(item, Status.NOT_SUPPORTED, seconds, refusal))
                 else:
@@ -351,8 +354,8 @@ def _kernel_names(variants: Sequence[Prepared]) -> list[str]:
     return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number:02}" for number in range(len(variants))]
 
 
-# The codes of diagnostics about what Vulkan or a Vulkan device lacks.
-_REFUSALS = ("vulkan", "vulkan-device")
+# The codes of diagnostics about what Vulkan, or a Vulkan device, lacks.
+_REFUSALS = ("vulkan", "vulkan-device", "native-matrix", "coop-mat-target-type", "coop-mat-target-mul-add")
 # class of an error -> the beginning of the log of a variant that did not run
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (CompileError, "it does not compile:\n"),
