@@ -129,8 +129,8 @@ class Program:
         return Kernel(self, name, self.launch.kernels[name])
 
     def __getattr__(self, name: str) -> Kernel:
-        if name.startswith("_") or name not in self.launch.kernels:
-            raise AttributeError(f"the program has no kernel '{name}'; its kernels are: {', '.join(self.kernels)}")
+        if "launch" not in self.__dict__ or name not in self.launch.kernels:
+            raise AttributeError(f"the program has no kernel '{name}'")
         return self.kernel(name)
 
     def bind(self, kernel: Kernel, values: Mapping[str, Any]) -> Launch:

@@ -217,6 +217,9 @@ def test_the_validation_layers_report_nothing(tmp_path: Path) -> None:
         pytest.skip(f"{VALIDATION} is not installed")
     words = ("c_add", "-w", "--device", vulkan_device().index)
     second = coopmat("cts", *words, cwd=tmp_path, **variables)
-    for done in (first, second, run(KERNELS / "reduce.cl", **variables)):
+    launches = Path(__file__).with_name("test_vulkan_launches.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", str(launches)]
+    third = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
+    for done in (first, second, third):
         assert done.returncode == 0, done.stdout + done.stderr
         assert not [word for word in ("VUID", "Validation") if word in done.stdout + done.stderr]
