@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from vulkan_support import open_device, vulkan_device
 
-from coopmat import CompileError
+from coopmat import CompileError, compile as compile_for_opencl
 from coopmat.vulkan import Device, LocalMemory
 
 VALIDATION = "VK_LAYER_KHRONOS_validation"
@@ -116,6 +116,33 @@ def test_a_shape_that_the_device_lacks_is_refused_at_its_line(device: Device) ->
 def test_opencl_c_for_the_device_is_refused(device: Device) -> None:
     with pytest.raises(CompileError, match="takes SPIR-V only"):
         device.program(SCALARS, ["--matrices", "mma"])
+
+
+def test_a_module_and_its_launch_description_from_files(device: Device, tmp_path: Path) -> None:
+    source = tmp_path / "reverse.cl"
+    source.write_text(SCALARS)
+    done = coopmat("compile", str(source), "--target-env", "vulkan1.3", "--emit", "spv,launch", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    description = (tmp_path / "reverse.launch.json").read_text()
+    program = device.load_spirv((tmp_path / "reverse.spv").read_bytes(), description)
+    data = np.arange(32, dtype=np.int32)
+    out = np.zeros_like(data)
+    program.reverse(32, 8, data, out, LocalMemory(32))
+    assert np.array_equal(out, data.reshape(4, 8)[:, ::-1].reshape(-1))
+
+
+def test_modules_for_opencl_are_refused(device: Device) -> None:
+    with pytest.raises(CompileError, match=r"the module is not for .*: compile it with --target-env vulkan1\.3"):
+        device.load(compile_for_opencl(SCALARS))
+
+
+def test_compile_for_a_device(tmp_path: Path) -> None:
+    source = tmp_path / "gemm.cl"
+    source.write_text(GEMM)
+    words = ("compile", str(source), "--device", vulkan_device().index, "-DTM=8", "-DTN=8", "-DTK=8", "-o", "gemm.spv")
+    done = coopmat(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "gemm.spv").read_bytes()[4:8] == b"\0\6\1\0"
 
 
 # --- the command line --------------------------------------------------------------------------------
