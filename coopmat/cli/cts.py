@@ -55,7 +55,7 @@ _ROUTES = f"Test these routes, separated by commas: {', '.join(LISTED_ROUTES)}, 
 @click.option("-w", "--wimpy", is_flag=True, help=f"Run a few variants of each test; so does {_WIMPY}=1.")
 @click.option("--exhaustive", is_flag=True, help="Run every variant instead of a covering selection.")
 @click.option("--route", "routes", callback=_routes, metavar="R", help=_ROUTES)
-@click.option("--device", metavar="D", help="Use this device: part of a platform's or device's name, or its numbers.")
+@click.option("--device", metavar="D", help="Use this device: part of its or its platform's name, or vulkan:NAME.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Run N variants at a time.")
 @click.option("--resume", metavar="REPORT", help="Continue the run of this JSON report; skip its variants.")
 @click.option("--compare", type=(str, str), metavar="A B", help="Print the differences between two JSON reports.")
@@ -87,7 +87,8 @@ def command(**options: Any) -> int:
 
     Example: coopmat cts 'c_*' --wimpy -j 2
     """
-    from coopmat.devices import require_health, select
+    from coopmat.devices import require_health
+    from coopmat.targets import find_device, is_vulkan
 
     if options["compare"]:
         a, b = options["compare"]
@@ -96,9 +97,11 @@ def command(**options: Any) -> int:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
     if options["cluster"] and options["as_list"]:
         raise click.UsageError("--list and --cluster exclude each other")
+    if options["cluster"] and is_vulkan(options["device"]):
+        raise click.UsageError("Vulkan devices are not supported on a cluster yet; use -j N")
     if options["cluster"] and not options["cluster"].startswith("local:"):
         return _on_cluster(options)
-    device = select(options["device"])
+    device = find_device(options["device"])
     if not options["as_list"]:
         require_health(device)
     if options["cluster"]:

@@ -20,14 +20,19 @@ from .addresses import addresses
 from .builtins import builtins
 from .context import Context, Kernel, Parameter
 from .declarations import declarations
-from .extended import extended
+from .described import describe
+from .extended import extended, vector_data
+from .groups import async_copies, groups
 from .interface import interface
 from .launch import Argument as Argument, KernelLaunch as KernelLaunch, LaunchDescription as LaunchDescription
 from .logical import logical
 from .matrices import matrices
 from .memory_model import memory_model
+from .pointers import drop_markers
 from .reflection import reflection
+from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
 from .structure import structure
+from .wide_vectors import wide_vectors
 
 
 class KernelInfo(Kernel, Protocol):
@@ -48,9 +53,19 @@ class Converted:
 _PASSES: tuple[Callable[[Context], None], ...] = (
     interface,
     addresses,
-    logical,
-    builtins,
+    drop_markers,
+    comparisons,
+    null_pointers,
+    flags,
+    vector_data,
+    wide_vectors,
     extended,
+    roundings,
+    async_copies,
+    float_atomics,
+    logical,
+    groups,
+    builtins,
     memory_model,
     matrices,
 )
@@ -67,6 +82,7 @@ def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Con
     parts.functions[:] = [body for body in parts.functions if body[0].result in context.entries]
     for run in _PASSES:
         run(context)
+    describe(context)
     structure(parts)
     requirements = declarations(context)
     described = reflection(context)

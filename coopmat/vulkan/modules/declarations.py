@@ -5,6 +5,7 @@ They follow from the instructions that the other passes have left, as do the fea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ...graphs import reachable
@@ -23,6 +24,14 @@ _ADDRESSING, _MODEL = ENUM["AddressingModel.PhysicalStorageBuffer64"], ENUM["Mem
 _GL_COMPUTE, _LOCAL_SIZE_ID = ENUM["ExecutionModel.GLCompute"], ENUM["ExecutionMode.LocalSizeId"]
 _WORKGROUP, _PUSH = ENUM["StorageClass.Workgroup"], ENUM["StorageClass.PushConstant"]
 _VERSION = 0x00010600
+_ONLY_OPENCL = re.compile(
+    r"Op(Subgroup.*INTEL|Group(?!NonUniform)|.*Pipe|Enqueue|Build|GetKernel|.*Event|.*DefaultQueue|Sat|PtrCastToGeneric"
+    r"|GenericCast|GenericPtr|CopyMemorySized|AtomicFlag|SizeOf|FunctionCall|ReadClock|.*INTEL$)"
+)
+_CONTRACTION_OFF, _FAST_MATH = ENUM["ExecutionMode.ContractionOff"], ENUM["Decoration.FPFastMathMode"]
+# The mask of FPFastMathMode by which `library.link` marks instructions.
+_ALLOW_RECIPROCAL = 8
+_CONTRACTED = frozenset(numbers("Op*", "FAdd FSub FMul FDiv"))
 # Decorations that only OpenCL has.
 _OPENCL_DECORATIONS = frozenset(
     numbers("Decoration.*", "Constant Alignment FuncParamAttr FPFastMathMode LinkageAttributes MaxByteOffset")
@@ -42,6 +51,8 @@ _GROUP_CAPABILITIES = {
     **dict.fromkeys(("ShuffleUp", "ShuffleDown"), "GroupNonUniformShuffleRelative"),
     "RotateKHR": "GroupNonUniformRotateKHR",
 }
+# A capability of maintenance1 -> that of SPV_NV_cooperative_matrix2, if the numbers differ.
+_OF_NVIDIA = {ENUM["Capability.CooperativeMatrixConversionsEXT"]: ENUM["Capability.CooperativeMatrixConversionsNV"]}
 _BALLOTS = ("Broadcast", "Ballot", "InverseBallot")
 # Capability -> the feature that a host must enable, with the struct of Vulkan's headers that has it.
 _FEATURES = {
@@ -61,7 +72,7 @@ _FEATURES = {
     "VariablePointers": "VkPhysicalDeviceVulkan11Features.variablePointers",
     "VariablePointersStorageBuffer": "VkPhysicalDeviceVulkan11Features.variablePointersStorageBuffer",
     "CooperativeMatrixKHR": "VkPhysicalDeviceCooperativeMatrixFeaturesKHR.cooperativeMatrix",
-    "CooperativeMatrixConversionsEXT": "VkPhysicalDeviceCooperativeMatrix2FeaturesNV.cooperativeMatrixConversions",
+    "CooperativeMatrixConversionsNV": "VkPhysicalDeviceCooperativeMatrix2FeaturesNV.cooperativeMatrixConversions",
     "CooperativeMatrixReductionsEXT": "VkPhysicalDeviceCooperativeMatrix2FeaturesNV.cooperativeMatrixReductions",
     "CooperativeMatrixPerElementOperationsEXT": "VkPhysicalDeviceCooperativeMatrix2FeaturesNV."
     "cooperativeMatrixPerElementOperations",
@@ -73,6 +84,8 @@ _FEATURES = {
     "AtomicFloat64AddEXT": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT.shaderBufferFloat64AtomicAdd",
     "GroupNonUniformRotateKHR": "VkPhysicalDeviceShaderSubgroupRotateFeaturesKHR.shaderSubgroupRotate",
 }
+_EXTENDED_TYPES = "VkPhysicalDeviceVulkan12Features.shaderSubgroupExtendedTypes"
+_SHARED_ATOMICS = "VkPhysicalDeviceVulkan12Features.shaderSharedInt64Atomics"
 # LocalSizeId, and full subgroups of a required size.
 _ALWAYS_FEATURES = (
     "VkPhysicalDeviceVulkan13Features.maintenance4",
@@ -96,11 +109,13 @@ _DROPPED_EXTENSIONS = frozenset({"SPV_KHR_no_integer_wrap_decoration", "SPV_KHR_
 def declarations(context: Context) -> Requirements:
     """Write the declarations of the converted module, and return the requirements on a device."""
     declarations = _Declarations(context)
+    declarations.check()
     declarations.drop_unused()
     extensions = declarations.write_extensions()
     capabilities = declarations.write_capabilities()
     declarations.write_entry_points()
-    features = {_FEATURES[name] for name in capabilities if name in _FEATURES} | set(_ALWAYS_FEATURES)
+    features = {_FEATURES[name] for name in capabilities if name in _FEATURES and name != "Int64Atomics"}
+    features |= {*_ALWAYS_FEATURES, *declarations.further_features()}
     of_matrices = MatrixRequirements(context)
     return Requirements(
         tuple(sorted(_DEVICE_EXTENSIONS[name] for name in extensions if name in _DEVICE_EXTENSIONS)),
@@ -116,6 +131,12 @@ class _Declarations:
         self.sections = context.parts.sections
         self.code = [item for body in self.parts.functions for item in body]
 
+    def check(self) -> None:
+        """Raise Refused for an instruction that only OpenCL has, and that no pass has replaced."""
+        for item in self.code:
+            if _ONLY_OPENCL.match(item.name):
+                raise self.context.refused(f"the instruction {item.name}")
+
     def drop_unused(self) -> None:
         """Drop the types, constants and variables that no function uses, and names and decorations of missing ids."""
         definitions = self.parts.definitions
@@ -130,11 +151,22 @@ class _Declarations:
         self.parts.globals.items = [item for item in self.parts.globals.items if item.result in used]
         sets = self.sections[Section.IMPORT]
         self.sections[Section.IMPORT] = [item for item in sets if item.result in used]
+        self.mark_exact()
         known = {item.result for item in (*self.parts.globals.items, *self.code)}
         for section in (Section.NAME, Section.ANNOTATION):
             items = [item for item in self.sections[section] if item.operands[0] in known]
             self.sections[section] = [item for item in items if not self.is_of_opencl(item)]
         self.sections[Section.SOURCE] = [i for i in self.sections[Section.SOURCE] if i.opcode == OP["OpString"]]
+
+    def mark_exact(self) -> None:
+        """Decorate arithmetic that must not be contracted: by the source, or in the library of builtin functions."""
+        modes = self.sections[Section.EXECUTION_MODE]
+        strict = {item.operands[0] for item in modes if item.operands[1] == _CONTRACTION_OFF}
+        marked = {id_ for id_, rows in self.parts.decorations().items() if (_FAST_MATH, _ALLOW_RECIPROCAL) in rows}
+        for body in self.parts.functions:
+            for item in body:
+                if item.opcode in _CONTRACTED and (body[0].result in strict or item.result in marked):
+                    self.parts.decorate(item.result or 0, [(ENUM["Decoration.NoContraction"],)])
 
     def is_of_opencl(self, item: Instruction) -> bool:
         return item.opcode == OP["OpDecorate"] and item.operands[1] in _OPENCL_DECORATIONS
@@ -152,6 +184,7 @@ class _Declarations:
 
     def write_capabilities(self) -> set[str]:
         own = {item.operands[0] for item in self.sections[Section.CAPABILITY]} - _OPENCL_CAPABILITIES
+        own = {_OF_NVIDIA.get(number, number) for number in own}
         names = {name.removeprefix("Capability.") for name, n in ENUM.items() if n in own and name.startswith("Capab")}
         names = {name for name in names if ENUM[f"Capability.{name}"] in own}
         new = {*_ALWAYS, *self.of_types(), *self.of_storage(), *self.of_instructions()}
@@ -212,6 +245,22 @@ class _Declarations:
         type_id = item.result_type or self.parts.types.pointee(item.operands[0])
         kind = self.parts.definitions[type_id]
         return {"Int64Atomics"} if kind.opcode == _INT and kind.operands[0] == 64 else set()
+
+    def further_features(self) -> set[str]:
+        """Return the features that do not follow from capabilities alone."""
+        features = set()
+        for item in self.code:
+            kind = self.parts.definitions.get(item.result_type or 0)
+            if (
+                item.name.startswith("OpGroupNonUniform")
+                and kind is not None
+                and self.scalar_bits(kind.result or 0) - {32}
+            ):
+                features.add(_EXTENDED_TYPES)
+            elif item.name.startswith("OpAtomic") and "Int64Atomics" in self.of_atomic(item):
+                space = self.parts.types.storage_class(item.operands[0])
+                features.add(_SHARED_ATOMICS if space == _WORKGROUP else _FEATURES["Int64Atomics"])
+        return features
 
     # --- entry points
 
