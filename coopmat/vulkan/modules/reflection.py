@@ -62,13 +62,20 @@ class _Reflection:
         return self.add(_ARGUMENT_INFO, *texts, *map(self.number, (space, _NO_ACCESS, 0)))
 
     def add(self, number: int, *operands: int) -> int:
-        void = self.globals.intern("OpTypeVoid")
         result = self.parts.module.new_id()
-        self.code.append(Instruction(OP["OpExtInst"], (self.set, number, *operands), void, result))
+        self.code.append(Instruction(OP["OpExtInst"], (self.set, number, *operands), self.global_("OpTypeVoid"), result))
         return result
 
     def number(self, value: int) -> int:
-        return self.globals.number(value)
+        return self.global_("OpConstant", value, result_type=self.global_("OpTypeInt", 32, 0))
+
+    def global_(self, name: str, *operands: int, result_type: int | None = None) -> int:
+        """Return the id of a type or constant; `intern` may return one that `declarations` has dropped as unused."""
+        key = OP[name], operands, result_type
+        for item in self.globals.items:
+            if (item.opcode, item.operands, item.result_type) == key:
+                return item.result or 0
+        return self.globals.add(Instruction(OP[name], operands, result_type, self.parts.module.new_id()))
 
     def string(self, text: str) -> int:
         return self._declared(Section.SOURCE, "OpString", text)
