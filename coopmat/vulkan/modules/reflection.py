@@ -63,7 +63,9 @@ class _Reflection:
 
     def add(self, number: int, *operands: int) -> int:
         result = self.parts.module.new_id()
-        self.code.append(Instruction(OP["OpExtInst"], (self.set, number, *operands), self.global_("OpTypeVoid"), result))
+        self.code.append(
+            Instruction(OP["OpExtInst"], (self.set, number, *operands), self.global_("OpTypeVoid"), result)
+        )
         return result
 
     def number(self, value: int) -> int:
