@@ -211,8 +211,8 @@ class LogicalDevice:
         self.call.vkGetQueryPoolResults(self.handle, self._queries, 0, 2, size, ctypes.addressof(times), 8, flags)
         return float((times[1] - times[0]) % (1 << self._clock_bits)) * self._period * 1e-9
 
-    def close(self) -> None:
-        """Destroy the device and everything that was created on it."""
+    def close(self) -> bool:
+        """Destroy the device and everything that was created on it; return False if that is not possible."""
         for resource in list(self._resources.values()):
             resource.close()
         if self.handle and self._is_usable:
@@ -221,6 +221,7 @@ class LogicalDevice:
             self.call.vkDestroyQueryPool(self.handle, self._queries, None)
             self.call.vkDestroyDevice(self.handle, None)
         self.handle = 0
+        return self._is_usable
 
 
 class Buffer:

@@ -93,9 +93,9 @@ def load(module: Module, device: DeviceInfo) -> Program:
 
 
 def _close(instance: Instance, logical: dict[object, LogicalDevice]) -> None:
-    while logical:
-        logical.popitem()[1].close()
-    instance.close()
+    closed = [logical.popitem()[1].close() for _ in range(len(logical))]
+    if all(closed):
+        instance.close()
 
 
 class Program:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -111,6 +113,27 @@ def test_a_shape_that_the_device_lacks_is_refused_at_its_line(device: Device) ->
         pytest.skip(f"{device.info.label} has no matrices")
     with pytest.raises(CompileError, match="does not support the matrix type 3x5"):
         device.program(GEMM, ["-DTM=3", "-DTN=5", "-DTK=5"])
+
+
+def test_an_interrupt_ends_the_wait_for_a_kernel() -> None:
+    program = (
+        "import numpy, coopmat.vulkan\n"
+        f"device = coopmat.vulkan.Device({vulkan_device().index!r})\n"
+        "program = device.program('kernel void k(global volatile int *a) { while (a[0] == 0) {} }')\n"
+        "print('begins', flush=True)\n"
+        "program.k(1, 1, numpy.zeros(1, numpy.int32))"
+    )
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert "KeyboardInterrupt" in errors
 
 
 def test_opencl_c_for_the_device_is_refused(device: Device) -> None:

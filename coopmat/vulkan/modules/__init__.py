@@ -29,6 +29,7 @@ from .logical import logical
 from .matrices import matrices
 from .memory_model import memory_model
 from .pointers import drop_markers
+from .printing import printing
 from .reflection import reflection
 from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
 from .structure import structure
@@ -51,6 +52,7 @@ class Converted:
 
 
 _PASSES: tuple[Callable[[Context], None], ...] = (
+    printing,
     interface,
     addresses,
     drop_markers,
