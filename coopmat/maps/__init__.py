@@ -92,14 +92,19 @@ class LaneMap:
     @property
     def title(self) -> str:
         """The matrix, the route and the distribution in one line."""
+        by = f" ({self.product.name})" if self.product else ""
+        return f"{self.matrix.name} by {self.route}{by}: {self.distribution}"
+
+    @property
+    def distribution(self) -> str:
+        """The numbers of lanes and slots, the size of registers, and the number of copies."""
         layout = self.lane_layout
         copies = f", each component in {layout.copies} lanes" if layout.copies > 1 else ""
         bits = self.register_bits
         registers = f" in registers of {bits} bits" if bits else ""
-        by = f" ({self.product.name})" if self.product else ""
         lanes = f"{layout.lanes} lane{'s' * (layout.lanes > 1)}"
         slots = f"{layout.slots} slot{'s' * (layout.slots > 1)} each"
-        return f"{self.matrix.name} by {self.route}{by}: {lanes}, {slots}{registers}{copies}"
+        return f"{lanes}, {slots}{registers}{copies}"
 
     def to_json(self) -> list[dict[str, int]]:
         """Return {lane, slot, row, column} of each component."""

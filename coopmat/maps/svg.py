@@ -17,17 +17,19 @@ def document(maps: Sequence[LaneMap], product: bool, title: str) -> str:
 
     In the formula, B is above C, and A is to the left of C.
     """
+    # The route and the instruction of a product are in its title.
+    heads = [f"{m.name}: {m.distribution}" if product else m.title for m in maps]
     sizes = [(_cell(m) * m.matrix.columns + 2 * _GAP, _HEIGHT * m.matrix.rows + 2 * _GAP) for m in maps]
     top = _LINE if title else 0
     if product:
         (wa, ha), (wb, hb), (wc, hc) = sizes
-        wa = max(wa, _LETTER * len(maps[0].title))
+        wa = max(wa, _length(heads[0]))
         places = [(0.0, top + hb), (wa, float(top)), (wa, top + hb)]
-        right = wa + max(wb, wc, _LETTER * max(len(m.title) for m in maps[1:]))
-        size = max(right, _LETTER * len(title)), top + hb + max(ha, hc)
+        right = wa + max(wb, wc, *map(_length, heads[1:]))
+        size = max(right, _length(title)), top + hb + max(ha, hc)
     else:
         places = [(0.0, float(top + sum(height for _, height in sizes[:n]))) for n in range(len(maps))]
-        widths = [*(width for width, _ in sizes), *(_LETTER * len(m.title) for m in maps)]
+        widths = [*(width for width, _ in sizes), *map(_length, heads)]
         size = max(widths), top + sum(height for _, height in sizes)
     width, height = (round(number + 10) for number in size)
     lines = [
@@ -38,9 +40,14 @@ def document(maps: Sequence[LaneMap], product: bool, title: str) -> str:
     ]
     if title:
         lines.append(_text(8, 15, title, 'text-anchor="start" font-weight="bold"'))
-    for map_, (x, y) in zip(maps, places, strict=True):
-        lines += [f'<g transform="translate({x:g} {y:g})">', *_panel(map_), "</g>"]
+    for map_, head, (x, y) in zip(maps, heads, places, strict=True):
+        lines += [f'<g transform="translate({x:g} {y:g})">', *_panel(map_, head), "</g>"]
     return "\n".join([*lines, "</svg>", ""])
+
+
+def _length(head: str) -> float:
+    """Return the width of a map with this title."""
+    return _LETTER * len(head) + 2 * _GAP
 
 
 def _cell(map_: LaneMap) -> float:
@@ -48,10 +55,10 @@ def _cell(map_: LaneMap) -> float:
     return 8 + _LETTER * max(len(map_.label(*place)) for place in map_.holders)
 
 
-def _panel(map_: LaneMap) -> Iterator[str]:
-    """Yield the elements of one map: its title, numbers of rows and columns, cells, and borders of tiles."""
+def _panel(map_: LaneMap, head: str) -> Iterator[str]:
+    """Yield the elements of one map: its title `head`, numbers of rows and columns, cells, and borders of tiles."""
     width, rows, columns = _cell(map_), map_.matrix.rows, map_.matrix.columns
-    yield _text(_GAP, 12, map_.title, 'text-anchor="start"')
+    yield _text(_GAP, 12, head, 'text-anchor="start"')
     for c in range(columns):
         yield _text(_GAP + (c + 0.5) * width, _GAP - 4, str(c), 'fill="#666"')
     for r in range(rows):
