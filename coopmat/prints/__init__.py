@@ -94,11 +94,7 @@ class _Function(FunctionRewriter):
         return call
 
 
-_HANDLERS: dict[type, Callable[..., Any]] = {
-    typed.MatrixPrint: _Function.print,
-    typed.MatrixMap: _Function.call_of,
-    typed.MatrixReduce: _Function.call_of,
-}
+_HANDLERS: dict[type, Callable[..., Any]] = {typed.MatrixPrint: _Function.print}
 
 
 def _matrix(e: typed.MatrixPrint) -> MatrixType:
