@@ -26,6 +26,7 @@ COMMANDS = {
     "doctor": ("coopmat.cli.doctor", "Report what is missing, and the command that fixes it."),
     "export": ("coopmat.cli.export", "Write a C header with products of matrices, for programs without Python."),
     "layer": ("coopmat.cli.layer", "Add cooperative matrices to any OpenCL program by a layer of the loader."),
+    "map": ("coopmat.cli.map", "Draw which lane holds each component of a matrix."),
     "plan": ("coopmat.cli.plan", "Show how a product of matrices is computed, its time, and what limits it."),
     "run": ("coopmat.cli.run", "Compile a kernel file, run it as its header says, and check the results."),
     "tune": ("coopmat.cli.tune", "Search faster tiles for products of matrices on a device."),

@@ -21,6 +21,7 @@ from .arguments import compile_options
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus
+from .tables import printed_as_tables
 from .worker import Report, Step, run_in_worker
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
     source = read_source(files[0])
     name = STANDARD_INPUT if files[0] == "-" else files[0]
     outs, how = options["outs"], (options["device"], options["repeat"])
-    return run_in_worker(partial(_work, source, name, line, flags, outs, how), options["timeout"])
+    with printed_as_tables() as shown:
+        return run_in_worker(shown(partial(_work, source, name, line, flags, outs, how)), options["timeout"])
 
 
 def _setting(text: str) -> tuple[str, int]:

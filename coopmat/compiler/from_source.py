@@ -146,6 +146,12 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
 
     unit = c.result(UNIT)
     every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
+    if every or unit.has_prints:
+        from ..prints import Prints
+
+        fp64 = "cl_khr_fp64" in options.features
+        profile = options.consumer if route == "native" else None
+        sequence.append(Prints(partial(functions, fp64=fp64), profile))
     if route == "native" and every:
         from ..passes.native_calls import NO_RULES, NativeMatrices
 
@@ -441,10 +447,11 @@ def tuning(options: CompileOptions) -> Tuning:
 
 
 @lru_cache(maxsize=64)
-def library(text: str, wrap: bool = True, standard: str | None = None) -> typed.Unit:
+def library(text: str, wrap: bool = True, standard: str | None = None, fp64: bool = True) -> typed.Unit:
     """Return the typed AST of a text of the matrix library; cached, since the same matrices recur.
 
     wrap: whether the analysis makes signed integers wrap (-fwrapv); otherwise the longer text itself ensures this.
+    fp64: whether there are doubles, to which printf converts floats.
     standard: the value of -cl-std; None for the oldest standard that compiles the text.
     """
     from ..features import Features
@@ -456,7 +463,8 @@ def library(text: str, wrap: bool = True, standard: str | None = None) -> typed.
     findings = Diagnostics(no_warnings=True)
     standard = standard or _LIBRARY_STANDARDS["__generic" in text]
     tokens = preprocess(text, LIBRARY_NAME, PreprocessOptions(cl_std=standard), findings)
-    unit = analyse(parse(tokens, findings), findings, Features.of(standard), wrap=wrap)
+    features = Features.of(standard, {"cl_khr_fp64": fp64})
+    unit = analyse(parse(tokens, findings), findings, features, wrap=wrap)
     if findings.has_errors:
         raise InternalError("the matrix library does not compile", str(CompileError(findings.items, findings.sources)))
     return unit

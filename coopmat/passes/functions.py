@@ -225,6 +225,7 @@ def _is_closed(f: typed.FunctionDecl, known: dict[typed.FunctionDecl, bool]) -> 
             (isinstance(node, typed.Call) and not _is_closed(node.function, known))
             or (isinstance(node, typed.Convert) and (_is_small(node.type) or _is_small(node.operand.type)))
             or (isinstance(node, typed.BuiltinCall) and node.type is HALF)
+            or isinstance(node, typed.MatrixStore)
             for node in (walk(f.body) if f.body is not None else ())
         )
     return known[f]

@@ -3,7 +3,8 @@
     %%cl_kernel -o "-DN=16"
     kernel void f(...) { ... }
 
-The context is `cl_ctx` or `ctx` of the notebook. Each kernel becomes a variable of the same name.
+The context is `cl_ctx` or `ctx` of the notebook. Each kernel becomes a variable of the same name. Matrix types are
+shown as maps of their lanes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from pyopencl.ipython_ext import PyOpenCLMagics
 
+from ..maps import register
 from .hook import hook
 
 
@@ -25,3 +27,4 @@ class CoopmatMagics(PyOpenCLMagics):  # type: ignore[misc]
 
 def load(shell: Any) -> None:
     shell.register_magics(CoopmatMagics)
+    register(shell)

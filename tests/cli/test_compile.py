@@ -424,7 +424,7 @@ def test_an_internal_error_is_70_and_says_what_to_report(monkeypatch, tmp_path, 
 
 def test_the_typed_ast_is_printed_after_each_pass(coopmat, good):
     options = ["--matrices", "one", "--verify-passes", "-fsyntax-only"]
-    for name in passes.NAMES[1:]:
+    for name in (name for name in passes.NAMES if name != "native-matrices"):
         result = coopmat("compile", "-DFACTOR=2", *options, f"--print-after={name}", good)
         assert result.status == 0 and f"// after {name}\nkernel function" in result.err, result.err
     refused = coopmat("compile", "-DFACTOR=2", *options, "--print-after=native-matrices", good)
@@ -493,5 +493,5 @@ def test_one_pass_runs_alone(coopmat, good):
     result = coopmat("compile", "-DFACTOR=2", "--matrices", "one", "--run-pass=cooperative-matrices", good)
     assert result.status == 0 and result.out.startswith(b"kernel function")
     unknown = coopmat("compile", "-DFACTOR=2", "--matrices", "one", "--run-pass=native-matrices", good)
-    assert unknown.status == 2 and "this route has cooperative-matrices, matrix-types, small-floats" in unknown.err
+    assert unknown.status == 2 and "this route has prints, cooperative-matrices, matrix-types, small-" in unknown.err
     assert b"--run-pass" not in coopmat("compile", "--help").out

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
     "CONTRIBUTING.md",
-    *(f"docs/{name}.md" for name in ("compile", "tools", "pyopencl", "layer", "conformance", "cluster")),
+    *(f"docs/{name}.md" for name in ("compile", "tools", "pyopencl", "layer", "conformance", "cluster", "maps")),
 )
 _PROGRAM = re.compile(r"(?:coopmat|pip|cmake|dask|build/\S+|tools/\S+|\.venv/bin/\S+|\./\S+)(?: |$)")
 SECONDS = 1200
@@ -72,6 +72,7 @@ OF_A_CLONE = {
     "tools/*": "the tools are in the clone",
     ".venv/*": "the tools of a clone make this environment",
     "coopmat run kernels/*": "the kernels are in the clone",
+    "coopmat map kernels/*": "the kernels are in the clone",
     "cmake *": "the examples are in the clone",
     "*build/gemm": "the examples are in the clone",
     "coopmat cts": "it runs from a clone, for some ten minutes",

@@ -27,6 +27,7 @@ _WORDS = {
     typed.MatrixMap: "this map",
     typed.MatrixReduce: "this reduction",
     typed.MatrixPrefetch: "this prefetch",
+    typed.MatrixPrint: "this print",
 }
 
 
@@ -44,6 +45,7 @@ OPERATIONS = (
     typed.MatrixMap,
     typed.MatrixReduce,
     typed.MatrixPrefetch,
+    typed.MatrixPrint,
 )
 
 _PARTS = (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)
@@ -52,7 +54,7 @@ _CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
 
 def is_operation(node: object, group: Group) -> bool:
     """Return whether `node` is an operation of the whole group on matrices of that group's scope."""
-    if isinstance(node, (typed.MatrixStore, typed.MatrixPrefetch)):
+    if isinstance(node, (typed.MatrixStore, typed.MatrixPrefetch, typed.MatrixPrint)):
         matrix = node.matrix if isinstance(node, typed.MatrixPrefetch) else node.matrix.type
     elif isinstance(node, typed.CompoundAssign):
         matrix = node.target.type

@@ -75,6 +75,8 @@ _ROWS = (
     MatrixBuiltin("reduce", "M2 coop_mat_reduce(M m, coop_matrix_reduce_t how, f)"),
     MatrixBuiltin("map", "M coop_mat_map(M m, [M m...], f, [x...])"),
     MatrixBuiltin("build", "M coop_mat_build(f, [x...])"),
+    MatrixBuiltin("print", "void coop_mat_print(M m[, constant char *name])"),
+    MatrixBuiltin("print", "void coop_mat_print_lanes(M m)"),
 )
 BUILTINS: dict[str, MatrixBuiltin] = {row.name: row for row in _ROWS}
 

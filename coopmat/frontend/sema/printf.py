@@ -70,7 +70,7 @@ def call(c: Context, node: syntax.Call, arguments: list[Expr]) -> Expr:
     format_string, *rest = arguments
     converted = [assign_convert(c, format_string, FORMAT, format_string.span, "argument 1 of 'printf'")]
     converted += [_promoted(c, argument) for argument in rest]
-    literals = _literals(format_string)
+    literals = string_literals(format_string)
     for literal in literals:
         _check(c, literal, rest)
     if not literals:
@@ -91,12 +91,12 @@ def _promoted(c: Context, e: Expr) -> Expr:
     return e
 
 
-def _literals(e: Expr) -> list[StringConst]:
+def string_literals(e: Expr) -> list[StringConst]:
     """Return the string literals that the format may be, or none if it may be another string."""
     if isinstance(e, Convert) and e.kind in (ConvertKind.DECAY, ConvertKind.POINTER):
-        return _literals(e.operand)
+        return string_literals(e.operand)
     if isinstance(e, typed.Conditional):
-        sides = [_literals(side) for side in (e.then, e.otherwise)]
+        sides = [string_literals(side) for side in (e.then, e.otherwise)]
         return [*sides[0], *sides[1]] if all(sides) else []
     return [e] if isinstance(e, StringConst) else []
 

@@ -22,6 +22,7 @@ from .cooperative import (
     MatrixMulAdd as MatrixMulAdd,
     MatrixNegate as MatrixNegate,
     MatrixPrefetch as MatrixPrefetch,
+    MatrixPrint as MatrixPrint,
     MatrixReduce as MatrixReduce,
     MatrixScale as MatrixScale,
     MatrixStore as MatrixStore,

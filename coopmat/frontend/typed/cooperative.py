@@ -161,6 +161,17 @@ class MatrixReduce(Expr):
     function: Reference[FunctionDecl]
 
 
+class MatrixPrint(Expr):
+    """A print of a matrix, of type void: a title with `name`, then the rows.
+
+    If `by_lanes`, print a line for each component of each work-item instead.
+    """
+
+    matrix: Expr
+    name: str
+    by_lanes: bool
+
+
 class MatrixPrefetch(Expr):
     """A hint that `matrix` will be loaded, of type void, with the fields of `MatrixLoad`."""
 

@@ -369,6 +369,7 @@ _COOPERATIVE: dict[type, Rule] = {
     typed.MatrixMap: _map,
     typed.MatrixReduce: _reduce,
     typed.MatrixPrefetch: lambda e: e.type == VOID and _access(e, e.matrix),
+    typed.MatrixPrint: lambda e: e.type == VOID and isinstance(e.matrix.type, CoopMatrixType),
 }
 
 # --- Clang's matrix types --------------------------------------------------------------------------

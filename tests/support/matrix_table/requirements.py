@@ -39,6 +39,8 @@ OF_BUILTIN: dict[str, tuple[str, ...]] = {
     "coop_mat_reduce": ("coop_mat_reduce", "coop_mat_reduce by a builtin"),
     "coop_mat_map": ("coop_mat_map",),
     "coop_mat_build": ("coop_mat_build",),
+    # Prints have tests of their own, tests/prints: the table's kernels only return arrays.
+    **dict.fromkeys(("coop_mat_print", "coop_mat_print_lanes"), ()),
     **dict.fromkeys(CONVERSIONS, ("coop_mat_convert",)),
 }
 # node of the typed AST -> operations that make it
@@ -62,6 +64,7 @@ OF_NODE: dict[str, tuple[str, ...]] = {
     "MatrixMap": ("coop_mat_map", "coop_mat_build"),
     "MatrixReduce": ("coop_mat_reduce",),
     "MatrixPrefetch": ("coop_mat_prefetch",),
+    "MatrixPrint": (),
 }
 
 

@@ -29,6 +29,7 @@ from ...types import (
 from ..context import Context, plural
 from ..conversions import check_matrix_conversion, matrix_index
 from ..hints import cast_to, declared_here, spelled
+from ..printf import string_literals
 from ..values import convert_arithmetic, make_binary, rvalue
 from .function_operands import function_operand, means_function, names_function
 from .targets import target
@@ -419,6 +420,22 @@ def _prefetch(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type 
     return typed.MatrixPrefetch(node.span, VOID, matrix, pointer, layout, stride)
 
 
+def _print(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    if "CL1.2" not in c.features:
+        message = f"'{row.name}' prints by printf, which OpenCL C before 1.2 lacks"
+        c.fail("coop-mat-print", message, node.span, notes=[Note(_INSTEAD_OF_PRINT)])
+    value = matrix_argument(c, node.arguments[0])
+    name = spelled(c, node.arguments[0].span) or "matrix"
+    if node.arguments[1:]:
+        literals = string_literals(c.analyse(node.arguments[1]))
+        if len(literals) != 1:
+            c.fail("coop-mat-print", f"the name in '{row.name}' must be a string literal", node.arguments[1].span)
+        name = literals[0].value.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+    c.unit.has_prints = True
+    return typed.MatrixPrint(node.span, VOID, value, name, row.name.endswith("_lanes"))
+
+
+_INSTEAD_OF_PRINT = "compile with -cl-std=CL1.2, or store the matrix to a buffer and print it on the host"
 _ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None], Expr]] = {
     "load": load,
     "store": store,
@@ -431,4 +448,5 @@ _ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None]
     "build": _build,
     "reduce": _reduce,
     "prefetch": _prefetch,
+    "print": _print,
 }

@@ -167,6 +167,7 @@ def _is_local(variable: typed.VarDecl) -> bool:
 
 
 def _has_matrix(node: object) -> bool:
-    if isinstance(node, (typed.MatrixLength, typed.MatrixCoordinates, typed.MatrixStore, typed.MatrixPrefetch)):
+    kinds = typed.MatrixLength, typed.MatrixCoordinates, typed.MatrixStore, typed.MatrixPrefetch, typed.MatrixPrint
+    if isinstance(node, kinds):
         return True
     return isinstance(node, (typed.Expr, typed.VarDecl)) and contains_matrix(node.type)

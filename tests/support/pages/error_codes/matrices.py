@@ -177,6 +177,11 @@ MATRICES: tuple[ErrorCode, ...] = (
         "    D d = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN, sum);\n}",
     ),
     ErrorCode(
+        "coop-mat-print",
+        "the name of a printed matrix is no string literal, or the language version has no printf",
+        "void f(C c, constant char *name) { coop_mat_print(c, name); }",
+    ),
+    ErrorCode(
         "coop-mat-work-group-size",
         "a kernel has matrices of its work-group, and does not say how large that is",
         "kernel void k(global float *p)\n{\n"

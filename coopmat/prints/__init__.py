@@ -1,0 +1,176 @@
+"""The pass for `coop_mat_print` and `coop_mat_print_lanes`: each print becomes a call of a function made for it.
+
+    static void cm_print_0(MATRIX m)      // the title and the rows; one work-item of the group prints them by printf
+
+The functions are OpenCL C with cooperative matrices, like the program itself, so the pass of each route lowers them: a
+store of the whole matrix to private memory, and access to the components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..diagnostics import CompileError, Diagnostic, Note, Severity
+from ..frontend import typed
+from ..frontend.matrix_terms import matrix_type
+from ..matrices.native_library import spelled
+from ..matrices.variants import ComponentType, MatrixType, Use
+from ..native_profiles import NATIVE_PROFILES, NativeProfile
+from ..passes import Library, Report
+from ..passes.functions import FunctionRewriter, copied
+
+__all__ = ["Prints", "title"]
+
+# The most numbers that one printf prints: some devices take 32 arguments.
+_AT_ONCE = 16
+_LINEAR_ID = "(get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)"
+
+
+@dataclass(frozen=True, slots=True)
+class Prints:
+    """The pass `prints`.
+
+    library: compiles the text of the functions.
+    profile: the native profile; None on lowered routes.
+    """
+
+    library: Library
+    profile: NativeProfile | None = None
+    name: str = "prints"
+    removes: tuple[type, ...] = ()
+    only: str = "has_prints"
+
+    def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
+        functions = {f: copied(f) for f in unit.functions}
+        calls: list[tuple[typed.MatrixPrint, typed.Call]] = []
+        for source, new in functions.items():
+            if source.body is not None:
+                _Function(new, functions, calls).rewrite()
+        for node, _ in calls:
+            self._check(node)
+        texts = [_text(n, node) for n, (node, _) in enumerate(calls)]
+        library = self.library("\n".join(texts))
+        for (_, call), function in zip(calls, library.functions, strict=True):
+            call.function = function
+        small = unit.has_small_floats or library.has_small_floats
+        new_functions = [*library.functions, *functions.values()]
+        return replace(unit, functions=new_functions, has_prints=False, has_small_floats=small)
+
+    def _check(self, e: typed.MatrixPrint) -> None:
+        """Raise CompileError if a native module cannot print this matrix."""
+        message, able = "", [row.name for row in NATIVE_PROFILES.values() if row.coordinates]
+        if self.profile is not None and _matrix(e).of_work_group:
+            message, able = "matrices of a work-group cannot be printed natively yet", []
+        elif self.profile is not None and e.by_lanes and not self.profile.coordinates:
+            name = self.profile.name
+            message = f"the profile {name} has no instruction for the coordinates that coop_mat_print_lanes prints"
+        if message:
+            notes = [f"--native-profile {' and '.join(able)} have such an instruction"] if able else []
+            notes += ["--matrices one and --matrices lanes can print it"]
+            item = Diagnostic(Severity.ERROR, "native-matrix", message, e.span, notes=tuple(map(Note, notes)))
+            raise CompileError([item])
+
+
+class _Function(FunctionRewriter):
+    """A rewriter of one function that appends each print and its call, still without a callee, to `calls`."""
+
+    def __init__(
+        self,
+        decl: typed.FunctionDecl,
+        functions: Mapping[typed.FunctionDecl, typed.FunctionDecl],
+        calls: list[tuple[typed.MatrixPrint, typed.Call]],
+    ) -> None:
+        super().__init__(decl, lambda t: t, functions)
+        self.calls = calls
+
+    def handlers(self) -> Mapping[type, Callable[..., Any]]:
+        return _HANDLERS
+
+    def print(self, e: typed.MatrixPrint, new: typed.MatrixPrint) -> typed.Call:
+        call = typed.Call(e.span, e.type, self.decl, [new.matrix])
+        self.calls.append((e, call))
+        return call
+
+
+_HANDLERS: dict[type, Callable[..., Any]] = {typed.MatrixPrint: _Function.print}
+
+
+def _matrix(e: typed.MatrixPrint) -> MatrixType:
+    t = e.matrix.type
+    return matrix_type(t)
+
+
+def title(name: str, matrix: MatrixType) -> str:
+    """Return the first line of a printed matrix: `name [rows x columns T use]`."""
+    use = "accumulator" if matrix.use is Use.ACCUMULATOR else matrix.use.letter
+    return f"{name} [{matrix.rows} x {matrix.columns} {matrix.component.opencl_c} {use}]"
+
+
+def _text(number: int, e: typed.MatrixPrint) -> str:
+    """Return OpenCL C that defines the function of print `number`."""
+    matrix, name = _matrix(e), f"cm_print_{number}"
+    body = _lanes(matrix) if e.by_lanes else _rows(matrix, title(e.name, matrix))
+    lines = [f"typedef {spelled(matrix)} {name}_matrix;", f"static void {name}({name}_matrix m)", "{", *body, "}", ""]
+    return "\n".join(lines)
+
+
+def _rows(matrix: MatrixType, first: str) -> list[str]:
+    """Return the statements that print the title `first` and the rows."""
+    t, rows, columns = matrix.component, matrix.rows, matrix.columns
+    form, cast = _number(t)
+    ids = "get_local_id(0) + get_local_id(1) + get_local_id(2)"
+    lines = [
+        f"    {t.opencl_c} x[{rows * columns}];",
+        f"    coop_mat_store(x, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong){columns});",
+        f"    if (({ids if matrix.of_work_group else 'get_sub_group_local_id()'}) == 0) {{",
+        f'        printf("{_escaped(first)}\\n");',
+        f"        for (uint r = 0; r < {rows}; ++r) {{",
+    ]
+    for start in range(0, columns, _AT_ONCE):
+        part = range(start, min(start + _AT_ONCE, columns))
+        formats = " ".join(f"%{_width(t)}{form}" for _ in part)
+        values = ", ".join(f"({cast})x[r * {columns} + {c}]" for c in part)
+        lines.append(f'            printf("{formats}{_END if part.stop == columns else " "}", {values});')
+    return [*lines, "        }", "    }"]
+
+
+_END = "\\n"
+
+
+def _lanes(matrix: MatrixType) -> list[str]:
+    """Return the statements that print a line for each component of this work-item."""
+    form, cast = _number(matrix.component)
+    return [
+        f"    const uint lane = {_LINEAR_ID if matrix.of_work_group else 'get_sub_group_local_id()'};",
+        "    for (uint i = 0; i < coop_mat_length(m); ++i) {",
+        "        const uint2 at = coop_mat_coord(m, i);",
+        f'        printf("%u %u %u %u %{form}\\n", lane, i, at.x, at.y, ({cast})m[i]);',
+        "    }",
+    ]
+
+
+def _number(t: ComponentType) -> tuple[str, str]:
+    """Return printf's conversion without `%` for a component, and the type that it takes.
+
+    The digits are those from which the same number can be read back.
+    """
+    if not t.is_integer:
+        return {64: (".17g", "double"), 32: (".9g", "float")}.get(t.bits, ("g", "float"))
+    letter, sign = ("d", "") if t.signed else ("u", "u")
+    return (f"l{letter}", f"{sign}long") if t.bits == 64 else (letter, f"{sign}int")
+
+
+def _width(t: ComponentType) -> int:
+    """Return the least width of a printed number; longer numbers shift the rest of their row."""
+    return {8: 4, 16: 6}.get(t.bits, 8) if t.is_integer else 10
+
+
+def _escaped(text: str) -> str:
+    """Return the inside of a string literal for a printf format that prints `text`."""
+    characters = text.encode("utf-8", "surrogateescape").replace(b"%", b"%%")
+    return "".join(chr(c) if c in _PLAIN else f"\\{c:03o}" for c in characters)
+
+
+_PLAIN = frozenset(b" %()*+,-./0123456789:;<=>@[]^_{|}~" + bytes(range(65, 91)) + bytes(range(97, 123)))
