@@ -57,6 +57,7 @@ class NativeProfile:
 
 
 KHR = NativeProfile("khr")
+VULKAN = NativeProfile("vulkan")
 # Subgroup size -> missing loads and stores. DG2 has subgroups of 8 work-items, later GPUs of 16.
 _IGC_LACKS = (
     (8, ("* *.A.* colm", "* 16x32.B.* colm", "* 32x32.C.* colm", "store 32x8.B.8 rowm")),
@@ -74,6 +75,9 @@ NATIVE_PROFILES: Mapping[str, NativeProfile] = MappingProxyType(
         for row in (
             KHR,
             NativeProfile("maint1", maintenance=True),
+            # Vulkan drivers; with VK_NV_cooperative_matrix2, they have the instructions of maintenance1.
+            VULKAN,
+            NativeProfile("vulkan-nv2", maintenance=True),
             # Intel's compiler for GPUs. It crashes on an instruction that it does not support: docs/backend.md.
             NativeProfile(
                 "igc",

@@ -11,10 +11,11 @@ from typing import Any
 from . import budgets
 from .features import LANGUAGE_VERSIONS, Features
 from .matrices.routes import OPENCL_C_ONLY, ROUTES
-from .native_profiles import KHR, NATIVE_PROFILES, NativeProfile
+from .native_profiles import KHR, NATIVE_PROFILES, VULKAN, NativeProfile
 from .reporting import ShortTraceback
 
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
+VULKAN_ENVIRONMENTS = ("vulkan1.3", "vulkan1.4")
 CL_STANDARDS = tuple(LANGUAGE_VERSIONS)
 FP_CONTRACT = ("on", "off", "matrix")
 MATRIX_LAYOUTS = ("column-major", "row-major")
@@ -72,7 +73,8 @@ class CompileOptions:
     device: the name of the device, for messages.
     dialect: the dialect of the LLVM IR output, one of `DIALECTS`.
     spirv_version: the version of the emitted SPIR-V.
-    target_env: the environment for which spirv-val checks the module. None: that of `spirv_version`.
+    target_env: the environment for which spirv-val checks the module; for Vulkan, also the form of the module. None:
+        that of `spirv_version`.
     validate: whether spirv-val checks the module. None: a module with native matrices must be valid, and any other is
         validated if spirv-val is available. Input in SPIR-V is validated unless the value is False.
     no_warnings: whether all warnings are off (-w).
@@ -191,8 +193,13 @@ class CompileOptions:
 
     @property
     def consumer(self) -> NativeProfile:
-        """The profile of the consumer of a native module; khr if no profile is named."""
-        return NATIVE_PROFILES[self.native_profile or KHR.name]
+        """The profile of the consumer of a native module; the target environment's if no profile is named."""
+        return NATIVE_PROFILES[self.native_profile or (VULKAN if self.is_vulkan else KHR).name]
+
+    @property
+    def is_vulkan(self) -> bool:
+        """Whether modules are for Vulkan."""
+        return self.target_env in VULKAN_ENVIRONMENTS
 
     @property
     def features(self) -> Features:
@@ -305,7 +312,10 @@ def _target_env(options: CompileOptions, text: str) -> dict[str, Any]:
             return {"spirv_version": version, "target_env": f"spv{version}"}
     if text == "opencl2.2":  # earlier versions require older SPIR-V than LLVM's backend writes
         return {"spirv_version": "1.2", "target_env": text}
-    raise UsageError(f"--target-env takes spv1.2 to spv1.6 or opencl2.2, not '{text}'")
+    if text in VULKAN_ENVIRONMENTS:
+        return {"spirv_version": "1.6", "target_env": text}
+    listed = ", ".join(VULKAN_ENVIRONMENTS)
+    raise UsageError(f"--target-env takes spv1.2 to spv1.6, opencl2.2, {listed}, not '{text}'")
 
 
 def _float_flags(*flags: str) -> Apply:

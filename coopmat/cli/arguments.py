@@ -79,7 +79,7 @@ class Flag:
 
 FLAGS: tuple[Flag, ...] = (
     Flag(("-o", "--output"), "output", "Write FILE; by default, the input's name with the kind's suffix.", "FILE|-"),
-    Flag(("--emit",), "emit", "Select outputs, with commas: spv (default), spvasm, ll, ast, header, c.", "KIND"),
+    Flag(("--emit",), "emit", "Select, with commas: spv (default), spvasm, launch, ll, ast, header, c.", "KIND"),
     Flag(("-c",), "object", "Compile an object that is linked with other programs.", constant=True),
     Flag(("-S",), "assembly", "Emit spvasm; with -emit-llvm, ll.", constant=True),
     Flag(("-emit-llvm",), "llvm", "Emit ll, also with -c.", constant=True),

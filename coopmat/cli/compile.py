@@ -56,12 +56,21 @@ class Kind:
 
 _MARK = "Written by coopmat compile"
 
+
+def _launch(module: Module) -> str:
+    description = module.launch_description
+    if description is None:
+        raise UsageError("--emit launch needs --target-env vulkan1.3 or vulkan1.4")
+    return description.to_json()
+
+
 KINDS = {
     "spv": Kind(".spv", lambda module: module.spirv, (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"), binary=True),
     "spvasm": Kind(".spvasm", lambda module: module.spirv_text.encode(), (b"; SPIR-V",)),
     "ll": Kind(".ll", lambda module: module.llvm_ir.encode(), (f"; {_MARK}\n".encode(),)),
     "ast": Kind(".ast", lambda module: module.ast.encode(), (f"// {_MARK}\n".encode(),)),
     "header": Kind(".h", lambda module: header(module).encode(), (f"/* {_MARK} */\n".encode(),)),
+    "launch": Kind(".launch.json", lambda module: _launch(module).encode(), (b'{\n "schema": ',)),
     "c": Kind(".lowered.cl", lambda module: module.opencl_c.encode(), (f"// {_MARK}\n".encode(),)),
 }
 

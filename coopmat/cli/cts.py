@@ -87,7 +87,8 @@ def command(**options: Any) -> int:
 
     Example: coopmat cts 'c_*' --wimpy -j 2
     """
-    from coopmat.devices import require_health, select
+    from coopmat.devices import require_health
+    from coopmat.targets import find_device, is_vulkan
 
     if options["compare"]:
         a, b = options["compare"]
@@ -96,9 +97,11 @@ def command(**options: Any) -> int:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
     if options["cluster"] and options["as_list"]:
         raise click.UsageError("--list and --cluster exclude each other")
+    if options["cluster"] and is_vulkan(options["device"]):
+        raise click.UsageError("Vulkan devices are not supported on a cluster yet; use -j N")
     if options["cluster"] and not options["cluster"].startswith("local:"):
         return _on_cluster(options)
-    device = select(options["device"])
+    device = find_device(options["device"])
     if not options["as_list"]:
         require_health(device)
     if options["cluster"]:

@@ -1,9 +1,10 @@
-"""`coopmat devices`: list every OpenCL device, and its route for a program with matrices."""
+"""`coopmat devices`: list every OpenCL and Vulkan device, and its route for a program with matrices."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -33,28 +34,44 @@ _SHOWN = 6
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 @click.option("--probe", is_flag=True, help="Try the matrix instructions of devices that do not list theirs.")
 def command(as_json: bool, probe: bool) -> int:
-    """List the OpenCL devices: whether each builds an empty kernel, its route, and its properties.
+    """List the OpenCL and Vulkan devices: whether each builds an empty kernel, its route, and its properties.
 
-    Other commands and coopmat.context() use the first device if none is named.
+    Other commands and coopmat.context() use the first OpenCL device if none is named; `--device vulkan:NAME` names a
+    Vulkan device.
 
     Example: coopmat devices --json
     """
     devices = list_devices()
     if probe:
         _probe(devices)
-    health.build_failures(devices)  # check all devices at once, so that the next queries are answered from the cache
-    devices = by_preference(devices)
+    on_vulkan, note = _vulkan_devices()
+    # Check all devices at once, so that the next queries are answered from the cache.
+    health.build_failures([*devices, *on_vulkan])
+    every = [*by_preference(devices), *on_vulkan]
     if as_json:
-        click.echo(json.dumps([as_dict(device) for device in devices], indent=2))
-    elif not devices:
+        click.echo(json.dumps([as_dict(device) for device in every], indent=2))
+        return ExitStatus.DONE if every else ExitStatus.INPUT
+    if not devices:
         click.echo(f"no OpenCL device was found; one for the CPU comes with: {INSTALL_COMMAND}", err=True)
         click.echo(prepare().note, err=True)
-    elif sys.stdout.isatty():
-        _print_table(devices)
+    if every and sys.stdout.isatty():
+        _print_table(every)
     else:
-        for device in devices:
+        for device in every:
             click.echo("\n".join([device.label, *(f"    {key}: {text}" for key, text in _rows(device).items())]))
-    return ExitStatus.DONE if devices else ExitStatus.INPUT
+    if note:
+        click.echo(f"Vulkan: {note}", err=True)
+    return ExitStatus.DONE if every else ExitStatus.INPUT
+
+
+def _vulkan_devices() -> tuple[Sequence[DeviceInfo], str]:
+    """Return the Vulkan devices, and how to get one if there are none."""
+    from coopmat import vulkan
+
+    try:
+        return vulkan.list_devices(), ""
+    except vulkan.NoVulkan as error:
+        return [], str(error)
 
 
 def _probe(devices: list[DeviceInfo]) -> None:
@@ -78,6 +95,8 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
     builds: whether the device builds an empty kernel.
     build_failure: the reason if it does not, else None.
     """
+    from coopmat import vulkan
+
     route, failure = route_for(device), health.build_failure(device)
     return {
         "index": device.index,
@@ -102,6 +121,7 @@ def as_dict(device: DeviceInfo) -> dict[str, object]:
         "compute_units": device.compute_units,
         "local_memory": device.local_memory,
         "extensions": sorted(device.extensions),
+        "vulkan": vulkan.as_dict(device),
     }
 
 
@@ -117,7 +137,7 @@ def _matrices(device: DeviceInfo) -> dict[str, object]:
     device does not report them. Without native matrices they are 1, since lowerings take every type and shape at any
     multiple of the component.
     """
-    native = COOPERATIVE_MATRIX in device.extensions
+    native = COOPERATIVE_MATRIX in device.extensions or bool(device.target_env and device.variants)
     return {
         "native_variants": (_names(device) if native else []),
         "proven_variants": _proven(device),
@@ -146,6 +166,10 @@ def _names(device: DeviceInfo) -> list[str] | None:
 
 
 def _rows(device: DeviceInfo) -> dict[str, str]:
+    if device.target_env:
+        from coopmat import vulkan
+
+        return vulkan.rows(device)
     route, failure = route_for(device), health.build_failure(device)
     floats = ", ".join(name for name, has in (("half", device.fp16), ("float", True), ("double", device.fp64)) if has)
     return {

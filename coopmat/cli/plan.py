@@ -28,7 +28,10 @@ def command(operation: str, m: int, n: int, k: int, batch: int, types: str, devi
     Example: coopmat plan gemm -M 1024 -N 1024 -K 1024 --types f16,f16,f32
     """
     from coopmat.linalg import plan
+    from coopmat.targets import is_vulkan
 
+    if is_vulkan(device):
+        raise UsageError("--device: coopmat.linalg has no Vulkan devices yet, so that `plan` does not support them")
     try:
         planned = plan(device, operation, m=m, n=n, k=k, batch=batch, types=tuple(types.split(",")))
     except (TypeError, ValueError) as error:

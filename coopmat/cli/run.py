@@ -15,6 +15,7 @@ import click
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity, SourceMap
 from coopmat.matrices.routes import LISTED_ROUTES
 from coopmat.options import CompileOptions, UsageError
+from coopmat.targets import find_device, load
 
 from .arguments import compile_options
 from .files import STANDARD_INPUT, read_source, write_outputs
@@ -141,13 +142,12 @@ def _work(
 def _run_all(
     source: bytes, name: str, line: _CommandLine, flags: list[str], how: tuple[str | None, int], report: Report
 ) -> list[RunResult]:
-    from coopmat.devices import select
     from coopmat.runtime import parse_header
     from coopmat.runtime.runheader import with_source
 
     text = source.decode("utf-8", "replace")
     runs = _chosen_runs(parse_header(text, name), line, name)
-    device = select(how[0])
+    device = find_device(how[0])
     results = []
     shown: set[Diagnostic] = set()
     for run in runs:
@@ -170,7 +170,7 @@ def _run_one(
     report: Report,
 ) -> RunResult:
     """Compile, build and launch one run; the module's diagnostics are printed before the launch."""
-    from coopmat.runtime import Program, launch
+    from coopmat.runtime import launch
     from coopmat.runtime.launch import compile_for, with_advice
 
     line, flags, repeat = wanted
@@ -180,7 +180,7 @@ def _run_one(
     _show(module, shown)
     _warn_of_macros(run, line, flags, module)
     report(Step(f"the device's compiler ({device.label})"))
-    program = Program(module, device)
+    program = load(module, device)
     _show(program.module, shown)
 
     def starting(kernel: str, description: str) -> None:

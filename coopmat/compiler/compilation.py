@@ -23,7 +23,7 @@ from ..diagnostics import (
 from ..options import CompileOptions, UsageError
 from .from_source import preamble_of
 from .pipelines import PIPELINES
-from .stages import EMITTED, INFOS, TOKENS, UNIT, Stage, T
+from .stages import EMITTED, INFOS, TOKENS, UNIT, VULKAN, Stage, T
 
 if TYPE_CHECKING:
     import pickle
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 # The stages whose results are pickled with a module: the preprocessed source, and the program for a device.
-_CARRIED = (TOKENS, INFOS, EMITTED)
+_CARRIED = (TOKENS, INFOS, VULKAN, EMITTED)
 # The number of tokens from which a source counts as long (`release_early`).
 _MANY_TOKENS = 50_000
 

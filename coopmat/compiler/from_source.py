@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..diagnostics import CompileError, Diagnostic, Diagnostics, InternalError, Span, TooManyErrors
 from ..frontend.portions import Portions, at_once
 from ..matrices.routes import Tuning
-from .stages import LOWERED, PASSED, TOKENS, TREE, UNIT, WRITTEN
+from .stages import INFOS, KERNELS, LOWERED, PASSED, TOKENS, TREE, UNIT, VULKAN, WRITTEN
 
 if TYPE_CHECKING:
     from ..foreign.spirv import Library
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..options import CompileOptions
     from ..passes import Pass, Report
     from ..preambles import Snapshot
+    from ..vulkan.modules import Converted
     from .compilation import Compilation
 
 
@@ -288,13 +289,16 @@ def emit(c: Compilation) -> bytes:
         # Intel's CPU compiler does not vectorize a kernel whose loops it cannot prove to end. A loop counter in memory
         # hides the end, so that variables are promoted even without optimisation.
         passes = f"O{c.options.level}" if c.options.level else "sroa"
+    if c.options.is_vulkan:
+        passes = "vulkan"
     settings = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
     text = llvm_text.imported(lowered.text, imports) if imports else lowered.text
     rules = c.memory_rules()
     with collector:
         emitted = c.timed("emit", lambda: emit(text, settings)).spirv
         assert emitted is not None
-        spirv = c.timed("legalize", lambda: legalize(emitted, imports | lowered.imports, avoid_device_faults))
+        avoid_faults = None if c.options.is_vulkan else avoid_device_faults
+        spirv = c.timed("legalize", lambda: legalize(emitted, imports | lowered.imports, avoid_faults))
         if rules is not None:
             spirv = with_alignment(spirv, rules.pointer_alignment)
         has_matrices = c.language != "cl" or c.result(UNIT).has_matrices
@@ -311,6 +315,22 @@ def legalize_native(c: Compilation, spirv: bytes) -> bytes:
     except Refused as error:
         message = f"{c.name} cannot be native under the profile {c.options.consumer.name}: {error.message}"
         raise c.refused("native-matrix", message) from error
+
+
+def convert_to_vulkan(c: Compilation) -> Converted:
+    """Return the Vulkan module. Raises CompileError if the target lacks a construct of the source."""
+    from ..vulkan.modules import Refused, convert
+
+    spirv, kernels, target_env = c.result(KERNELS), c.result(INFOS), c.options.target_env or ""
+    try:
+        return c.timed("convert", lambda: convert(spirv, kernels, target_env))
+    except Refused as error:
+        raise c.refused(error.code, f"{c.name}: {error.message}") from error
+
+
+def select_module(c: Compilation) -> bytes:
+    """Return the module for the target environment of the options."""
+    return c.result(VULKAN).spirv if c.options.is_vulkan else c.result(KERNELS)
 
 
 def validate(c: Compilation, binary: bytes) -> None:

@@ -21,11 +21,12 @@ from ..options import CompileOptions, UsageError
 from .compilation import Compilation
 from .from_source import collector
 from .pipelines import PIPELINES
-from .stages import EMITTED, FLAT, INFOS, LOWERED, PASSED, TOKENS, TREE, UNIT, WRITTEN
+from .stages import EMITTED, FLAT, INFOS, LOWERED, PASSED, TOKENS, TREE, UNIT, VULKAN, WRITTEN
 
 if TYPE_CHECKING:
     from ..frontend import typed
     from ..ir.kernel_info import KernelInfo
+    from ..vulkan.modules import LaunchDescription
 
 
 _IN_OTHER_WORDS = "; The module has instructions of SPV_INTEL_joint_matrix, shown as those of Khronos' extensions.\n"
@@ -37,7 +38,7 @@ class Module(Compilation):
     The properties give its forms, each of which is made on demand: `.spirv` is the legalised binary, `.llvm_ir` the
     module before emission, and `.kernels` describes each kernel for a host.
 
-    A binary with native matrices is always validated; a binary without them only if a spirv-val is available. The
+    A binary with native matrices or for Vulkan is always validated; another one only if a spirv-val is available. The
     options `--validate` and `--no-validate` override this, and `.validated` states whether spirv-val has run.
 
     A module can be pickled. The pickle contains the preprocessed source and the program for a device; all other forms
@@ -187,6 +188,11 @@ class Module(Compilation):
         return {kernel.name: kernel for kernel in self.result(INFOS)}
 
     @property
+    def launch_description(self) -> LaunchDescription | None:
+        """The description of a Vulkan module for its host; None for modules for OpenCL."""
+        return self.result(VULKAN).launch if self.options.is_vulkan else None
+
+    @property
     def spirv_text(self) -> str:
         from ..foreign.consumers import standard
         from ..spirv.tools import disassemble
@@ -208,6 +214,8 @@ class Module(Compilation):
 
         if self.options.validate is not None:
             return self.options.validate
+        if self.options.is_vulkan:
+            return True
         # A device may accept an invalid native module, whose behavior is undefined: validate such a module always. It
         # rejects an invalid lowered module: validate that only if the validator is installed.
         return tools.has_native_matrices(self.result(EMITTED)) or tools.find_tools() is not None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..ir.kernel_info import KernelInfo
     from ..opencl_c import Written
     from ..passes import Report
+    from ..vulkan.modules import Converted
     from .compilation import Compilation
     from .from_ir import Emission, Read as ReadIr
     from .from_spirv import Read as ReadSpirv
@@ -42,5 +43,8 @@ WRITTEN: Stage[Written] = Stage("written")
 READ_IR: Stage[ReadIr] = Stage("read IR")
 READ_SPIRV: Stage[ReadSpirv] = Stage("read SPIR-V")
 EMISSION: Stage[Emission] = Stage("emission")
+# the module for OpenCL; the module for Vulkan, made of that; the one of the two that the options select
+KERNELS: Stage[bytes] = Stage("kernels")
+VULKAN: Stage[Converted] = Stage("vulkan")
 EMITTED: Stage[bytes] = Stage("emitted")
 INFOS: Stage[tuple[KernelInfo, ...]] = Stage("infos")

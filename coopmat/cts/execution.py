@@ -9,12 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 import coopmat.compiler as compiler
 from coopmat.compiler import CompileOptions
-from coopmat.devices import DeviceInfo, health, opencl
-from coopmat.devices.sub_groups import chooses_size, kernel_size
+from coopmat.devices import DeviceInfo, health
 from coopmat.diagnostics import CompileError, InternalError
 from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.routes import IN_SUB_GROUPS, LOWERED_ROUTES
@@ -23,7 +20,8 @@ from coopmat.runtime.launch import resolve_options
 from coopmat.spirv.tools import SpirvTools, ToolError, assemble, need_tools
 
 from . import artifacts, comparison
-from .experiment import Argument, Experiment
+from .executors import executor_for
+from .experiment import Experiment
 from .operations.base import Setting
 from .outcome import Outcome, Status
 from .schedule import Batch, Catalogue, Item, Settings
@@ -80,7 +78,7 @@ class Built:
 
 @dataclass
 class Runner:
-    """The executor of batches, with one OpenCL context and one queue of a device.
+    """The executor of batches on one device.
 
     report: a callback before each step, with the step's name ("build" or "launch") and the index of the item in the
     batch. The index is None for a step that concerns several items.
@@ -92,10 +90,8 @@ class Runner:
     catalogue: Catalogue = field(init=False)
 
     def __post_init__(self) -> None:
-        self.cl = opencl()
         self.catalogue = Catalogue(self.settings, self.device)
-        self.context = self.cl.Context([self.device.handle])
-        self.queue = self.cl.CommandQueue(self.context)
+        self.executor = executor_for(self.device)
         self._tools: SpirvTools | None = None
 
     def warm_up(self) -> None:
@@ -103,7 +99,7 @@ class Runner:
         with suppress(Exception):
             batch = Batch("c", "one", None, ())
             module = compiler.compile("kernel void test(global int *p) { *p = 1; }", self._options(batch))
-            driver.build(self.context, module, self.device, contained=True)
+            self.executor.build(module, (), contained=True)
 
     # --- a batch
 
@@ -165,9 +161,9 @@ class Runner:
         Return the variants and their kernels, which are unchanged if the size is right. Raises Misfit if the device
         runs the kernels in subgroups of several sizes or of an unknown size.
         """
-        if batch.route not in IN_SUB_GROUPS or not chooses_size(self.device):
+        if batch.route not in IN_SUB_GROUPS or not self.executor.chooses_size:
             return variants, built
-        sizes = {kernel_size(b.kernel, self.device, (b.lanes or 0,)) for b in built if b.in_sub_groups}
+        sizes = {self.executor.size(b.kernel, b.lanes or 0) for b in built if b.in_sub_groups}
         if sizes <= {batch.sub_group_size}:
             return variants, built
         if len(sizes) > 1 or 0 in sizes:
@@ -200,7 +196,7 @@ class Runner:
         try:
             outputs = self._launch(batch.route, variant.experiment, built)
             text = self._compare(variant, outputs)
-        except self.cl.Error as error:
+        except self.executor.errors as error:
             text, broken = f"the launch failed: {error}", True
         except Exception as error:
             text = _explain(error)
@@ -305,10 +301,10 @@ class Runner:
         # Build several variants in this process (`contained`): if the compiler crashes, each of them is tried alone.
         # Build a single variant as for an application: first in a separate process, if the compiler may crash.
         contained = len(variants) > 1
-        program = driver.build(self.context, module, self.device, self._build_options(batch), contained=contained)
+        program = self.executor.build(module, self._build_options(batch), contained=contained)
         infos = module.kernels
         return [
-            Built(self.cl.Kernel(program, name), size or batch.sub_group_size, size is not None)
+            Built(self.executor.kernel(program, name), size or batch.sub_group_size, size is not None)
             for name in _kernel_names(variants)
             for size in (infos[name].sub_group_size,)
         ]
@@ -327,33 +323,14 @@ class Runner:
         """Launch the kernel and return the buffers' contents after it, in the order of the arguments.
 
         The initial contents are returned for arguments in local memory, which the host cannot read. Raises Misfit if
-        the device runs the kernel in subgroups of another size, and pyopencl's errors.
+        the device runs the kernel in subgroups of another size, and the executor's errors.
         """
-        cl, lanes = self.cl, built.lanes
-        if lanes is None:
-            lanes = kernel_size(built.kernel, self.device, (64,))
+        lanes = built.lanes if built.lanes is not None else self.executor.size(built.kernel, 64)
         local = experiment.sub_groups * lanes
         checked = built.in_sub_groups and route in IN_SUB_GROUPS
-        if checked and (actual := kernel_size(built.kernel, self.device, (local,))) != lanes:
+        if checked and (actual := self.executor.size(built.kernel, local)) != lanes:
             raise Misfit(f"compiled for subgroups of {lanes}, the device runs {local} in subgroups of {actual}")
-        buffers = [self._argument(argument) for argument in experiment.arguments]
-        built.kernel.set_args(*buffers)
-        cl.enqueue_nd_range_kernel(self.queue, built.kernel, (experiment.groups * local,), (local,))
-        results = [np.empty_like(argument.before) for argument in experiment.arguments]
-        for result, buffer, argument in zip(results, buffers, experiment.arguments, strict=True):
-            if argument.space == "local":
-                result[...] = argument.before
-            else:
-                cl.enqueue_copy(self.queue, result, buffer, is_blocking=False)
-        self.queue.finish()
-        return results
-
-    def _argument(self, argument: Argument) -> Any:
-        cl = self.cl
-        if argument.space == "local":
-            return cl.LocalMemory(argument.before.nbytes)
-        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-        return cl.Buffer(self.context, flags, hostbuf=np.ascontiguousarray(argument.before))
+        return self.executor.launch(built.kernel, experiment.arguments, experiment.groups * local, local)
 
     def _compare(self, variant: Prepared, outputs: Sequence[Array]) -> str:
         arguments = list(variant.experiment.arguments)

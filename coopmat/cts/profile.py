@@ -188,6 +188,8 @@ def _lowered_route(device: DeviceInfo, route: str) -> LoweredRoute:
         raise ValueError(f"there is no route '{route}'; there are {', '.join(LISTED_ROUTES)}")
     if route not in OPENCL_C_ONLY:
         return LOWERED_ROUTES[route]
+    if device.target_env:
+        raise ValueError(f"the route '{route}' exists in OpenCL C only, and {device.label} takes SPIR-V")
     names = instructions(device, route)
     if not names:
         raise ValueError(f"{device.label} has no instructions for the route '{route}'")

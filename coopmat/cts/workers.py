@@ -45,11 +45,11 @@ def _serve(pipe: Connection, settings: Settings, output: str) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _redirect(output)
-    from coopmat.devices import select
+    from coopmat.targets import find_device
 
     from .execution import Broken, Refused, Runner
 
-    runner = Runner(settings, select(settings.device), lambda step, item: pipe.send((step, item)))
+    runner = Runner(settings, find_device(settings.device), lambda step, item: pipe.send((step, item)))
     runner.warm_up()
     pipe.send(("ready", None))
     with suppress(EOFError, BrokenPipeError):

@@ -19,7 +19,6 @@ from .query import DeviceInfo
 CANNOT_BUILD = "cannot build an empty kernel"
 logger = logging.getLogger("coopmat.devices")
 
-_FUNCTION = "coopmat.devices.health:try_empty_kernel"
 _NAME = "empty"
 _SOURCE = b"kernel void empty(void) {}\n"
 # The ids of the empty module, and their bound.
@@ -32,10 +31,10 @@ def build_failure(device: DeviceInfo, *, anew: bool = False) -> str | None:
     The text is the build log, or a description of how the process ended. The answer is cached (`probe`). `anew` repeats
     the check in any case.
     """
-    if device.handle is None:
-        return None  # the device is described by a file
+    if not device.health_check:
+        return None
     try:
-        answer = probe.ask(device, _FUNCTION, anew=anew)
+        answer = probe.ask(device, device.health_check, anew=anew)
     except probe.NotAsked as error:
         logger.warning("%s could not be tried: %s", device.label, error)
         return None

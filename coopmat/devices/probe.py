@@ -18,7 +18,7 @@ from typing import Any
 from coopmat.cache import Cache, Entry, key_of, package_version
 
 from .environment import driver_environment, prepare, processor
-from .query import DeviceInfo, list_devices
+from .query import DeviceInfo
 
 TIME_LIMIT = 60.0
 """The default time limit of a question, in seconds."""
@@ -119,7 +119,7 @@ def _answer(entry: Entry) -> Answer:
 def _try(device: DeviceInfo, function: str, argument: str, time_limit: float) -> Answer:
     """Ask a question in a separate process. Raises NotAsked if the process does not reach the device."""
     prepare()
-    question = [json.dumps([*device.identity, device.index]), function, argument]
+    question = [device.lister, json.dumps([*device.identity, device.index]), function, argument]
     command = [sys.executable, "-c", _START, "\n".join(filter(None, sys.path)), *question]
     try:
         process = subprocess.run(
@@ -158,18 +158,17 @@ def _end(process: subprocess.CompletedProcess[str]) -> str:
 def main(arguments: list[str]) -> None:
     """Answer one question on the standard output.
 
-    The arguments are the identity and index of the device as JSON, the function, and its argument. Raises LookupError
-    if no device has this identity.
+    The arguments are the function that lists devices, the identity and index of the device as JSON, the function to
+    call, and its argument. Raises LookupError if no device has this identity.
     """
-    which, function, argument = arguments
+    lister, which, function, argument = arguments
     *identity, index = json.loads(which)
-    devices = [device for device in list_devices() if device.identity == identity]
+    devices = [device for device in _function(lister)() if device.identity == identity]
     # Among devices with the same identity, prefer the device with the same index in the parent process.
     device = min(devices, key=lambda device: device.index != index, default=None)
     if device is None:
         raise LookupError(f"{' '.join(identity)} is not listed here")
-    module, _, name = function.partition(":")
-    call = getattr(importlib.import_module(module), name)
+    call = _function(function)
     print(f"\n{_BEGUN}", flush=True)
     try:
         answer = json.dumps(call(device, argument))
@@ -177,3 +176,9 @@ def main(arguments: list[str]) -> None:
         print(f"\n{_RAISED}{json.dumps(str(error) or type(error).__name__)}", flush=True)
     else:
         print(f"\n{_SAID}{answer}", flush=True)
+
+
+def _function(path: str) -> Any:
+    """Return the function with the path "package.module:name"."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -57,7 +57,8 @@ class DeviceInfo:
     opencl_c: the newest version of OpenCL C that the device's compiler accepts, as in -cl-std=.
     vector_bits: the width of vectors of floats, in bits; 0 if it is unknown.
     address_bits: the width of pointers, in bits.
-    handle: the pyopencl device; None for a device that is described by a file.
+    target_env: the environment of modules for the device, such as "vulkan1.3"; empty for OpenCL.
+    handle: the pyopencl device; None for a device that is described by a file, or is no OpenCL device.
     """
 
     index: str
@@ -80,6 +81,7 @@ class DeviceInfo:
     opencl_c: str = "CL1.2"
     vector_bits: int = 0
     address_bits: int = 64
+    target_env: str = ""
     handle: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -90,6 +92,16 @@ class DeviceInfo:
     def identity(self) -> list[str]:
         """The names and versions of the platform and the device, which devices with the same compiler share."""
         return [self.platform, self.name, self.version, self.driver]
+
+    @property
+    def lister(self) -> str:
+        """The function that lists the devices of this interface in a separate process (`probe`)."""
+        return "coopmat.devices.query:list_devices"
+
+    @property
+    def health_check(self) -> str:
+        """The function that tries an empty kernel (`health`); empty for a device that is described by a file."""
+        return "coopmat.devices.health:try_empty_kernel" if self.handle is not None else ""
 
     @property
     def label(self) -> str:

@@ -57,6 +57,12 @@ class Row(Generic[T]):
 
 FAMILIES: tuple[Row[Route], ...] = (
     Row(
+        "vulkan-matrices",
+        lambda d: bool(d.target_env and d.variants),
+        Route("native", "the Vulkan device has VK_KHR_cooperative_matrix"),
+    ),
+    Row("vulkan", lambda d: bool(d.target_env), Route("lanes", "a Vulkan device without cooperative matrices")),
+    Row(
         "cooperative-matrix",
         lambda d: d.takes_spirv and COOPERATIVE_MATRIX in d.extensions,
         Route("native", f"the device has {COOPERATIVE_MATRIX}"),
@@ -125,6 +131,8 @@ UNITS: tuple[Row[str], ...] = (
 
 # Device -> name of the `NativeProfile` of its compiler.
 CONSUMERS: tuple[Row[str], ...] = (
+    Row("vulkan-nv2", lambda d: bool(d.target_env) and "VK_NV_cooperative_matrix2" in d.extensions, "vulkan-nv2"),
+    Row("vulkan", lambda d: bool(d.target_env), "vulkan"),
     # Only Intel's own driver: any other driver for the same GPU has another compiler.
     Row("intel-gpu", lambda d: d.kind == "GPU" and d.platform.startswith("Intel(R)"), "igc"),
     Row("any", lambda d: True, KHR.name),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coopmat.devices import DeviceInfo, native_profile_for, opencl, route_for, unit_for
+from coopmat.devices import DeviceInfo, native_profile_for, route_for, unit_for
 from coopmat.devices.sub_groups import usual_size
 from coopmat.devices.variants import variants_for
 from coopmat.diagnostics import CompileError
@@ -25,8 +25,9 @@ from coopmat.options import CompileOptions
 from .checks import CheckResult, run_check
 from .data import Array, integer_of, make_array, make_scalar, shape_of, sizes_of
 from .evaluator import TYPES
+from .executor import Launchable, LaunchSizes, LocalMemory
 from .instruction_probe import code_for, instructions, likely_instructions
-from .launch_rules import LaunchRules, launch_error
+from .launch_rules import launch_error
 from .program import Program
 from .runheader import WORK, Argument, Piece, Run, header_error, parse_header, with_source
 
@@ -133,6 +134,11 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
     if device.address_bits != 64:
         text = f"{device.label} has addresses of {device.address_bits} bits, which are not supported yet"
         raise launch_error(f"{text}: modules are for addresses of 64 bits", "not-supported")
+    if device.target_env:
+        if options.code == "c" or options.matrices in OPENCL_C_ONLY:
+            text = f"{device.label} takes SPIR-V only: use --matrices native, one, lanes or scratch, without --code c"
+            raise launch_error(text, "no-route")
+        options = replace(options, target_env=device.target_env, code="spirv")
     if options.matrix_registers is None and device.vector_bits:
         options = replace(options, matrix_registers=registers_of(device.vector_bits))
     route = route_for(device)
@@ -279,7 +285,7 @@ def run_source(
 
 
 def launch(
-    program: Program,
+    program: Launchable,
     run: Run,
     *,
     repeat: int = 1,
@@ -300,14 +306,13 @@ def launch(
     sizes = f"global size {global_size}, local size {local_size}"
     if starting is not None:
         starting(kernel.info.name, f"{sizes.replace('None', 'any')}, {_listing(values)}")
-    cl = opencl()
     try:
-        buffers = _set_arguments(program, kernel, values)
-        times = [_launch_once(program, kernel, global_size, local_size)]
-        after = {name: _read_back(program, buffers.get(name), value) for name, value in values.items()}
-        checks = tuple(run_check(check, {**names, **values}, {**names, **after}) for check in run.checks)
-        times += [_launch_once(program, kernel, global_size, local_size) for _ in range(repeat - 1)]
-    except cl.Error as error:
+        with program.bind(kernel, values) as launched:
+            times = [launched.run(global_size, local_size)]
+            after = {name: launched.read(name) for name in values}
+            checks = tuple(run_check(check, {**names, **values}, {**names, **after}) for check in run.checks)
+            times += [launched.run(global_size, local_size) for _ in range(repeat - 1)]
+    except program.errors as error:
         raise launch_error(f"kernel '{kernel.info.name}' with {sizes}: {error}") from error
     return RunResult(
         kernel.info.name,
@@ -332,7 +337,7 @@ def _listing(values: Names) -> str:
     )
 
 
-def _symbols(run: Run, kernel: LaunchRules) -> dict[str, Any]:
+def _symbols(run: Run, kernel: LaunchSizes) -> dict[str, Any]:
     """Return name -> value of the symbols of a run, with `sg`."""
     names: dict[str, Any] = {"sg": kernel.sub_group_size}
     for name, piece in run.symbols:
@@ -340,7 +345,7 @@ def _symbols(run: Run, kernel: LaunchRules) -> dict[str, Any]:
     return names
 
 
-def _work_sizes(run: Run, kernel: LaunchRules, names: Names) -> tuple[Sizes, Sizes | None]:
+def _work_sizes(run: Run, kernel: LaunchSizes, names: Names) -> tuple[Sizes, Sizes | None]:
     """Return the global size and the checked local size of a run. Raises CompileError."""
     if run.global_size is None:
         raise header_error("the run has no global=", run.whole)
@@ -351,14 +356,7 @@ def _work_sizes(run: Run, kernel: LaunchRules, names: Names) -> tuple[Sizes, Siz
     return global_size, kernel.local_size_for(global_size, local_size)
 
 
-@dataclass(frozen=True, slots=True)
-class LocalMemory:
-    """The size, in bytes, of an argument in local memory."""
-
-    size: int
-
-
-def _argument_values(run: Run, kernel: LaunchRules, names: Names, arrays: Mapping[str, Array]) -> dict[str, Any]:
+def _argument_values(run: Run, kernel: LaunchSizes, names: Names, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Return name -> value of every parameter, in the kernel's order: an array, a scalar or LocalMemory.
 
     Raises CompileError if an argument is missing, has no parameter, or does not match its parameter.
@@ -425,41 +423,3 @@ def _value(argument: Argument, parameter: KernelParameter, names: Names) -> Any:
             raise header_error(f"{kind}: give an array, NAME=TYPE[SHAPE]:FILL", argument.name)
         return make_array(argument, names)
     return make_scalar(argument, names) if argument.shape is None else make_array(argument, names)
-
-
-def _set_arguments(program: Program, kernel: LaunchRules, values: Names) -> dict[str, Any]:
-    """Set every argument of the kernel, and return parameter name -> buffer.
-
-    Pointers get buffers, or local memory of the given size; all other arguments are passed by value.
-    """
-    cl = opencl()
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    buffers: dict[str, Any] = {}
-    for index, parameter in enumerate(kernel.info.parameters):
-        value = values[parameter.name]
-        if isinstance(value, LocalMemory):
-            kernel.handle.set_arg(index, cl.LocalMemory(value.size))
-        elif parameter.is_pointer:
-            buffers[parameter.name] = cl.Buffer(program.context, flags, hostbuf=value)
-            kernel.handle.set_arg(index, buffers[parameter.name])
-        else:
-            kernel.handle.set_arg(index, value)
-    return buffers
-
-
-def _launch_once(
-    program: Program, kernel: LaunchRules, global_size: Sequence[int], local_size: Sequence[int] | None
-) -> float:
-    """Launch the kernel, wait for its end, and return the time on the device in seconds."""
-    event = opencl().enqueue_nd_range_kernel(program.queue, kernel.handle, global_size, local_size)
-    event.wait()
-    return float(event.profile.end - event.profile.start) * 1e-9
-
-
-def _read_back(program: Program, buffer: Any, value: Any) -> Any:
-    """Return the contents of a buffer as an array like `value`; `value` itself if `buffer` is None."""
-    if buffer is None:
-        return value
-    result = np.empty_like(value)
-    opencl().enqueue_copy(program.queue, result, buffer).wait()
-    return result

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from coopmat.devices import DeviceInfo, health, opencl
 from coopmat.diagnostics import Diagnostic, SourceMap
 from coopmat.reporting import ShortTraceback
 
 from . import driver
+from .executor import LocalMemory
 from .fitting import fitted
 from .launch_rules import LaunchRules, launch_error
 
@@ -85,6 +88,59 @@ class Program:
             what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
             raise launch_error(f"{what}; the kernels are: {', '.join(kernels) or 'none'}", "unknown-kernel")
         return LaunchRules(kernels[name], self.device, opencl().Kernel(self._program, name), self)
+
+    def bind(self, kernel: LaunchRules, values: Mapping[str, Any]) -> Launch:
+        """Return a launch of a kernel with these arguments (name -> value, in the kernel's order)."""
+        return Launch(self, kernel, values)
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """The exceptions of a launch that the device rejects."""
+        return (opencl().Error,)
+
+
+class Launch:
+    """A kernel with its arguments on a device, which may be run several times.
+
+    Pointers get buffers, or local memory of the given size; all other arguments are passed by value.
+    """
+
+    def __init__(self, program: Program, kernel: LaunchRules, values: Mapping[str, Any]) -> None:
+        cl = opencl()
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        self._program, self._kernel, self._values = program, kernel, values
+        self._buffers: dict[str, Any] = {}
+        for index, parameter in enumerate(kernel.info.parameters):
+            value = values[parameter.name]
+            if isinstance(value, LocalMemory):
+                kernel.handle.set_arg(index, cl.LocalMemory(value.size))
+            elif parameter.is_pointer:
+                self._buffers[parameter.name] = cl.Buffer(program.context, flags, hostbuf=value)
+                kernel.handle.set_arg(index, self._buffers[parameter.name])
+            else:
+                kernel.handle.set_arg(index, value)
+
+    def run(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> float:
+        """Launch the kernel, wait for its end, and return the time on the device in seconds."""
+        queue, handle = self._program.queue, self._kernel.handle
+        event = opencl().enqueue_nd_range_kernel(queue, handle, global_size, local_size)
+        event.wait()
+        return float(event.profile.end - event.profile.start) * 1e-9
+
+    def read(self, name: str) -> Any:
+        """Return an argument's value after the runs: an array for a pointer, any other as it was passed."""
+        value = self._values[name]
+        if name not in self._buffers:
+            return value
+        result = np.empty_like(value)
+        opencl().enqueue_copy(self._program.queue, result, self._buffers[name]).wait()
+        return result
+
+    def __enter__(self) -> Launch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._buffers.clear()
 
 
 def _build(context: Any, module: Module, device: DeviceInfo) -> Any:

@@ -22,7 +22,7 @@ from coopmat.diagnostics import InternalError
 from coopmat.spirv import constant_arrays, emitter, growth
 from coopmat.spirv.tools import OUT_OF_MEMORY
 
-Passes = Literal["none", "sroa", "unroll", "O1", "O2", "O3"]
+Passes = Literal["none", "sroa", "unroll", "vulkan", "O1", "O2", "O3"]
 SPIRV_VERSIONS = ("1.2", "1.3", "1.4", "1.5", "1.6")
 _SCRIPT = Path(emitter.__file__)
 _CAN_FORK = hasattr(os, "fork")
@@ -42,7 +42,7 @@ class EmitOptions:
     extensions: names of SPIR-V extensions. The backend refuses IR that needs an extension that is not listed.
     passes: the optimisation before emission: "none"; "sroa" or "unroll" (which also unrolls short loops), both valid
         for modules with cooperative-matrix values; or a level of LLVM's pipeline ("O1" to "O3") without its
-        vectorizers.
+        vectorizers. "vulkan" inlines all calls before "sroa".
     want: the outputs to return, a subset of {"spirv", "llvm_ir"}.
     timeout: in seconds; None means the budget "emitter-seconds".
     """

@@ -224,7 +224,7 @@ def _with_target(text: str, triple: str, layout: str) -> str:
 
 
 def _run_passes(module: Any, machine: Any, passes: str) -> None:
-    """Run a pipeline ("sroa", "unroll", "inline", "O1", "O2" or "O3") on the module."""
+    """Run a pipeline ("sroa", "unroll", "inline", "vulkan", "O1", "O2" or "O3") on the module."""
     import llvmlite.binding as llvm
 
     options = llvm.create_pipeline_tuning_options(int(passes[1]) if passes.startswith("O") else 0)
@@ -243,11 +243,11 @@ def _run_passes(module: Any, machine: Any, passes: str) -> None:
             manager.add_sroa_pass()
             manager.add_loop_rotate_pass()
             manager.add_loop_unroll_pass()
-        if passes in ("sroa", "unroll"):
-            manager.add_sroa_pass()
-        else:
+        if passes in ("inline", "vulkan"):
             manager.add_always_inliner_pass()
             manager.add_global_dead_code_eliminate_pass()
+        if passes != "inline":
+            manager.add_sroa_pass()
     manager.run(module, builder)
 
 

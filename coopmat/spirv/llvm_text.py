@@ -272,6 +272,18 @@ def with_optnone(ir: str, odd: Collection[str]) -> str:
     return HEAD.sub(mark, _with_kept_truncations(ir, odd))
 
 
+_GROUP = re.compile(r"^attributes #\d+ = \{.*$", re.MULTILINE)
+
+
+def _with_forced_inlining(ir: str, odd: Collection[str]) -> str:
+    """Mark all functions alwaysinline. `odd` is not used."""
+
+    def mark(head: re.Match[str]) -> str:
+        return f"{head[1]} alwaysinline" + re.sub(r" (?:alwaysinline|noinline|optnone)\b", "", head[3])
+
+    return HEAD.sub(mark, _GROUP.sub(lambda group: group[0].replace(" noinline", "").replace(" optnone", ""), ir))
+
+
 def not_inlined(attributes: str) -> str:
     """Return a function's attributes with noinline in place of alwaysinline.
 
@@ -452,6 +464,7 @@ FALLBACK_PIPELINES: dict[str, tuple[tuple[str, Callable[[str, Collection[str]], 
     "none": (("none", _as_it_is),),
     "sroa": (("sroa", _as_it_is), ("none", _as_it_is)),
     "unroll": (("unroll", _as_it_is), ("sroa", _as_it_is), ("none", _as_it_is)),
+    "vulkan": (("vulkan", _with_forced_inlining), ("inline", _with_forced_inlining)),
     "O1": (*_O1, *_INLINE),
     "O2": (("O2", _as_it_is), ("O2", _with_kept_truncations), *_O1[1:], *_INLINE),
     "O3": (("O3", _as_it_is), ("O3", _with_kept_truncations), *_O1[1:], *_INLINE),

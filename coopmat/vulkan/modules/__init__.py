@@ -1,1 +1,72 @@
-"""Vulkan modules: small passes that turn a Kernel module of SPIR-V into one that Vulkan accepts."""
+"""Vulkan modules from the compiler's SPIR-V for OpenCL: each pass is one file.
+
+    converted = convert(spirv, tuple(module.kernels.values()), "vulkan1.3")
+    converted.spirv, converted.launch.to_json()
+
+The passes expect inlined functions and variables promoted to values as far as possible (the emitter's pipeline
+"vulkan"). docs/vulkan.md lists what is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...foreign.consumers import Parts
+from ...spirv.module import Module
+from ...spirv.refusal import Refused as Refused
+from .addresses import addresses
+from .builtins import builtins
+from .context import Context, Kernel, Parameter
+from .declarations import declarations
+from .extended import extended
+from .interface import interface
+from .launch import Argument as Argument, KernelLaunch as KernelLaunch, LaunchDescription as LaunchDescription
+from .logical import logical
+from .matrices import matrices
+from .memory_model import memory_model
+from .structure import structure
+
+
+class KernelInfo(Kernel, Protocol):
+    """A kernel with its parameters."""
+
+    @property
+    def parameters(self) -> Sequence[Parameter]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A Vulkan module and the description for its host."""
+
+    spirv: bytes
+    launch: LaunchDescription
+
+
+_PASSES: tuple[Callable[[Context], None], ...] = (
+    interface,
+    addresses,
+    logical,
+    builtins,
+    extended,
+    memory_model,
+    matrices,
+)
+
+
+def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Converted:
+    """Return the Vulkan module for a module of kernels.
+
+    Raise Refused if the target lacks a construct of the module, and MalformedModule.
+    """
+    parts = Parts.of(Module.parse(spirv))
+    parameters = {kernel.name: kernel.parameters for kernel in kernels}
+    context = Context(parts, target_env, {kernel.name: kernel for kernel in kernels}, parameters)
+    parts.functions[:] = [body for body in parts.functions if body[0].result in context.entries]
+    for run in _PASSES:
+        run(context)
+    structure(parts)
+    requirements = declarations(context)
+    parts.write()
+    return Converted(parts.module.to_bytes(), LaunchDescription(target_env, requirements, context.launches))

@@ -150,4 +150,6 @@ def _results(scope: Scope, family: Family | None) -> list[str]:
         [name for name, use in scope.matrices if use == "C"],
         f"pm + (get_group_id(0) * {TILES} + {{}}) * 64",
     )
-    return lines + [f"STORE({family.name}C, {pointer.format(i % TILES)}, {name});" for i, name in enumerate(sums) if family]
+    for number, name in enumerate(sums):
+        lines.append(f"STORE({family.name if family else ''}C, {pointer.format(number % TILES)}, {name});")
+    return lines

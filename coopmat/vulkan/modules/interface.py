@@ -1,0 +1,176 @@
+"""The interface of kernels: arguments in a push-constant block, local memory, and the work-group size.
+
+A pointer to global or constant memory is a 64-bit address in the block. A pointer to local memory is an array whose
+length is a specialisation constant. The work-group size is given by the specialisation constants 0 to 2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from ...spirv.module import OP, Instruction, numbers
+from .code import Code, prepend
+from .context import Context, Parameter
+from .launch import Argument, KernelLaunch
+
+_PARAMETER, _VARIABLE, _SPEC_CONSTANT = numbers("Op*", "FunctionParameter Variable SpecConstant")
+_POINTER, _INT, _FLOAT, _STRUCT, _ARRAY = numbers("OpType*", "Pointer Int Float Struct Array")
+_WORKGROUP, _FUNCTION, _CROSS_WORKGROUP, _CONSTANT, _PUSH = numbers(
+    "StorageClass.*", "Workgroup Function CrossWorkgroup UniformConstant PushConstant"
+)
+_SPEC_ID, _BLOCK = numbers("Decoration.*", "SpecId Block")
+# The first three specialisation constants are the work-group size.
+_FIRST_SPEC_ID = 3
+# Scalars of fewer bits are widened, because few devices have such members in push constants.
+_LEAST_BITS = 32
+
+
+def interface(context: Context) -> None:
+    """Give every kernel its interface, and describe it in `context.launches`."""
+    _add_work_group_size(context)
+    spec_ids = itertools.count(_FIRST_SPEC_ID)
+    for body in context.parts.functions:
+        name = context.entries[body[0].result or 0]
+        _Kernel(context, body, name, spec_ids).run()
+
+
+def _add_work_group_size(context: Context) -> None:
+    globals_ = context.parts.globals
+    uint = globals_.integer(32)
+    required = {kernel.reqd_work_group_size for kernel in context.kernels.values()}
+    sizes = required.pop() if len(required) == 1 else None
+    ids = []
+    for n, size in enumerate(sizes or (1, 1, 1)):
+        ids.append(_spec_constant(context, n, size))
+    context.work_group_size = (ids[0], ids[1], ids[2])
+    vector = globals_.intern("OpTypeVector", uint, 3)
+    item = Instruction(OP["OpSpecConstantComposite"], tuple(ids), vector, context.parts.module.new_id())
+    context.work_group_vector = globals_.add(item)
+
+
+def _spec_constant(context: Context, spec_id: int, default: int) -> int:
+    globals_ = context.parts.globals
+    item = Instruction(_SPEC_CONSTANT, (default,), globals_.integer(32), context.parts.module.new_id())
+    context.parts.decorate(globals_.add(item), [(_SPEC_ID, spec_id)])
+    return item.result or 0
+
+
+@dataclass(slots=True)
+class _Kernel:
+    """The conversion of one kernel's parameters.
+
+    members: (type, offset) of the members of the push-constant block.
+    loads: for each member the parameter that it replaces.
+    """
+
+    context: Context
+    body: list[Instruction]
+    name: str
+    spec_ids: itertools.count[int]
+    arguments: list[Argument] = field(default_factory=list)
+    members: list[tuple[int, int]] = field(default_factory=list)
+    loads: list[Instruction] = field(default_factory=list)
+    variables: list[Instruction] = field(default_factory=list)
+    end: int = 0
+
+    def run(self) -> None:
+        context, parts = self.context, self.context.parts
+        parameters = [item for item in self.body if item.opcode == _PARAMETER]
+        code = Code(parts)
+        for item, parameter in zip(parameters, context.parameters[self.name], strict=True):
+            self.parameter(code, item, parameter)
+        self.load_members(code)
+        void = parts.globals.intern("OpTypeVoid")
+        signature = parts.globals.intern("OpTypeFunction", void)
+        self.body[0] = Instruction(self.body[0].opcode, (0, signature), void, self.body[0].result)
+        self.body[:] = [item for item in self.body if item.opcode != _PARAMETER]
+        prepend(parts, self.body, self.variables, code.items)
+        kernel = context.kernels[self.name]
+        context.launches[self.name] = KernelLaunch(
+            kernel.reqd_work_group_size, kernel.sub_group_size, self.end, 0, tuple(self.arguments)
+        )
+
+    def parameter(self, code: Code, item: Instruction, parameter: Parameter) -> None:
+        kind = self.context.parts.definitions[item.result_type or 0]
+        space = kind.operands[0] if kind.opcode == _POINTER else None
+        if space == _WORKGROUP:
+            self.local(code, item, kind.operands[1], parameter)
+        elif space == _FUNCTION:
+            self.by_value(item, kind.operands[1], parameter)
+        elif space in (_CROSS_WORKGROUP, _CONSTANT):
+            alignment = self.context.layout.alignment(kind.operands[1])
+            self.member(item, item.result_type or 0, parameter, kind="address", alignment=alignment)
+        elif kind.opcode in (OP["OpTypeImage"], OP["OpTypeSampler"]):
+            raise self.context.refused(f"{parameter.type_name} as the type of the parameter '{parameter.name}'")
+        elif kind.opcode in (_INT, _FLOAT) and kind.operands[0] < _LEAST_BITS:
+            self.member(item, self.context.parts.globals.integer(_LEAST_BITS), parameter)
+        else:
+            self.member(item, item.result_type or 0, parameter)
+
+    def local(self, code: Code, item: Instruction, element: int, parameter: Parameter) -> None:
+        """Make a parameter that points to local memory an array whose length is a specialisation constant."""
+        context, globals_ = self.context, self.context.parts.globals
+        spec_id = next(self.spec_ids)
+        length = _spec_constant(context, spec_id, 1)
+        array = globals_.intern("OpTypeArray", element, length)
+        variable = context.variable(array, "Workgroup")
+        code.finish(item, "OpInBoundsAccessChain", variable, code.u32(0))
+        size = context.layout.size(element)
+        row = Argument(parameter.name, "local", parameter.type_name, spec_id=spec_id, element_bytes=size)
+        self.arguments.append(row)
+
+    def by_value(self, item: Instruction, type_id: int, parameter: Parameter) -> None:
+        """Make a parameter that is a struct a variable, into which the member of the block is copied."""
+        self.variables.append(Instruction(_VARIABLE, (_FUNCTION,), item.result_type, item.result))
+        self.member(item, type_id, parameter)
+
+    def member(
+        self,
+        item: Instruction,
+        type_id: int,
+        parameter: Parameter,
+        kind: str = "value",
+        alignment: int | None = None,
+    ) -> None:
+        layout = self.context.layout
+        step = layout.alignment(type_id)
+        offset = -(-self.end // step) * step
+        size = layout.size(type_id)
+        self.end = offset + size
+        self.members.append((type_id, offset))
+        self.loads.append(item)
+        self.arguments.append(Argument(parameter.name, kind, parameter.type_name, offset, size, alignment))
+
+    def load_members(self, code: Code) -> None:
+        """Add the push-constant block and load its members."""
+        if not self.members:
+            return
+        context, parts = self.context, self.context.parts
+        types = tuple(context.layout.explicit(type_id) for type_id, _ in self.members)
+        block = parts.globals.add(Instruction(_STRUCT, types, None, parts.module.new_id()))
+        parts.decorate(block, [(_BLOCK,)])
+        context.layout.decorate_members(block, [offset for _, offset in self.members])
+        variable = context.variable(block, "PushConstant")
+        for n, (item, type_id) in enumerate(zip(self.loads, types, strict=True)):
+            pointer = parts.globals.pointer(type_id, _PUSH)
+            chain = code.add("OpInBoundsAccessChain", pointer, variable, code.u32(n))
+            self.load(code, item, type_id, chain)
+
+    def load(self, code: Code, item: Instruction, type_id: int, chain: int) -> None:
+        """Load the member that `chain` points to as the value of the parameter `item`."""
+        globals_, definitions = self.context.parts.globals, self.context.parts.definitions
+        if item.result_type == type_id:
+            code.finish(item, "OpLoad", chain)
+            return
+        value = code.add("OpLoad", type_id, chain)
+        kind = definitions[item.result_type or 0]
+        if kind.opcode == _POINTER and kind.operands[0] == _FUNCTION:
+            plain = kind.operands[1]
+            value = code.add("OpCopyLogical", plain, value) if plain != type_id else value
+            code.add("OpStore", None, item.result or 0, value)
+        elif kind.opcode == _INT:
+            code.finish(item, "OpUConvert", value)
+        else:
+            bits = code.add("OpUConvert", globals_.integer(kind.operands[0]), value)
+            code.finish(item, "OpBitcast", bits)

@@ -1,0 +1,145 @@
+"""The launch description of a Vulkan module, also as JSON: all that a host must enable, bind and push."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a kernel; a field that does not apply to the kind is None.
+
+    kind: "address" (a 64-bit device address), "value", "local" (work-group memory), "image" or "sampler".
+    type: the parameter's type in OpenCL C.
+    offset, bytes: the place in the push-constant block.
+    alignment: the number that the address must be a multiple of.
+    spec_id, element_bytes: the specialisation constant with the number of elements, and the size of an element.
+    set, binding: the descriptor.
+    """
+
+    name: str
+    kind: str
+    type: str
+    offset: int | None = None
+    bytes: int | None = None
+    alignment: int | None = None
+    spec_id: int | None = None
+    element_bytes: int | None = None
+    set: int | None = None
+    binding: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLaunch:
+    """The interface of a kernel.
+
+    work_group_size: the size that the kernel requires; None for any.
+    sub_group_size: the subgroup size that the kernel is compiled for; None for any.
+    local_bytes: the work-group memory of the kernel's own variables.
+    """
+
+    work_group_size: tuple[int, int, int] | None
+    sub_group_size: int | None
+    push_constant_bytes: int
+    local_bytes: int
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixShape:
+    """A matrix type that the device must have; `type` is a Vulkan component type, such as float16."""
+
+    type: str
+    use: str
+    scope: str
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProduct:
+    """A product of matrices (m x k times k x n, plus c) that the device must have."""
+
+    m: int
+    n: int
+    k: int
+    a: str
+    b: str
+    c: str
+    result: str
+    scope: str
+    saturating: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """The properties that a device must have.
+
+    extensions: names of device extensions.
+    features: members of Vulkan's structs of features, as "VkPhysicalDeviceFeatures.shaderInt64".
+    """
+
+    extensions: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    matrix_types: tuple[MatrixShape, ...] = ()
+    matrix_products: tuple[MatrixProduct, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchDescription:
+    """The launch description of a module.
+
+    work_group_size_ids: the specialisation constants with the work-group size.
+    """
+
+    target_env: str
+    requires: Requirements
+    kernels: dict[str, KernelLaunch] = field(default_factory=dict)
+    work_group_size_ids: tuple[int, int, int] = (0, 1, 2)
+
+    def to_json(self) -> str:
+        """Return the description as JSON, without the fields that do not apply."""
+        return json.dumps({"schema": SCHEMA, **_without_nones(asdict(self))}, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> LaunchDescription:
+        """Return the description that `to_json` wrote. Raise ValueError for other texts."""
+        try:
+            data = json.loads(text)
+            if data["schema"] != SCHEMA:
+                raise ValueError(f"the launch description has schema {data['schema']}, not {SCHEMA}")
+            return cls(
+                data["target_env"],
+                _requirements(data["requires"]),
+                {name: _kernel(kernel) for name, kernel in data["kernels"].items()},
+                tuple(data["work_group_size_ids"]),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"this is no launch description: {error}") from error
+
+
+def _without_nones(data: dict[str, Any]) -> dict[str, Any]:
+    """Drop the fields of arguments that do not apply."""
+    for kernel in data["kernels"].values():
+        kernel["arguments"] = [{k: v for k, v in row.items() if v is not None} for row in kernel["arguments"]]
+    return data
+
+
+def _requirements(data: dict[str, Any]) -> Requirements:
+    return Requirements(
+        tuple(data["extensions"]),
+        tuple(data["features"]),
+        tuple(MatrixShape(**row) for row in data["matrix_types"]),
+        tuple(MatrixProduct(**row) for row in data["matrix_products"]),
+    )
+
+
+def _kernel(data: dict[str, Any]) -> KernelLaunch:
+    size = data["work_group_size"]
+    arguments = tuple(Argument(**row) for row in data["arguments"])
+    fields = {**data, "work_group_size": tuple(size) if size else None, "arguments": arguments}
+    return KernelLaunch(**fields)

@@ -1,0 +1,337 @@
+"""Programs on Vulkan devices: modules with their launch descriptions, kernels, and launches with numpy arrays."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coopmat.devices import DeviceInfo
+from coopmat.runtime import LocalMemory as LocalMemory, compile_for, launch_error
+
+from . import arguments, requirements
+from .devices import VulkanDevice, handle_of, select
+from .driver import Buffer, LogicalDevice, Pipeline
+from .loader import Instance, VulkanError
+from .modules.launch import Argument, KernelLaunch, LaunchDescription
+
+if TYPE_CHECKING:
+    from coopmat.compiler import Module
+    from coopmat.ir.kernel_info import KernelInfo
+
+Sizes = Sequence[int] | int
+# The number of work-items in a work-group if neither the caller nor the kernel states it.
+_USUAL_WORK_GROUP = 64
+
+
+class Device:
+    """A Vulkan device that runs kernels in this process.
+
+    `name` is a part of its name or its number; without one, it is the first that the loader lists. `close` frees the
+    device; so do the end of a `with` statement and the end of the process. Raises CompileError if no device fits.
+    """
+
+    def __init__(self, name: str | VulkanDevice = "") -> None:
+        self.info = name if isinstance(name, VulkanDevice) else select(f"vulkan:{name.removeprefix('vulkan:')}")
+        self._instance = Instance()
+        self._logical: dict[object, LogicalDevice] = {}
+        self._end = weakref.finalize(self, _close, self._instance, self._logical)
+        self._handle = handle_of(self._instance, self.info)
+
+    def program(self, source: str | bytes, options: Sequence[str] = (), *, name: str = "<source>") -> Program:
+        """Compile OpenCL C for the device. `options` are the compiler's. Raises CompileError."""
+        from coopmat.options import CompileOptions
+
+        text = source.encode() if isinstance(source, str) else source
+        parsed = CompileOptions.from_arguments(["--matrices", "auto", *options])
+        return self.load(compile_for(text, parsed, self.info, name=name))
+
+    def load(self, module: Module) -> Program:
+        """Return the program of a module that is compiled for the device. Raises CompileError."""
+        launch: LaunchDescription | None = getattr(module, "launch", None)
+        if launch is None:
+            raise launch_error(f"the module is not for {self.info.label}: compile it with --target-env vulkan1.3")
+        return Program(self, module.spirv, launch, module)
+
+    def load_spirv(self, spirv: bytes, description: str | LaunchDescription) -> Program:
+        """Return the program of a SPIR-V module and its launch description (`--emit spv,launch`), or that one's JSON.
+
+        Raises CompileError if the device lacks what the module requires, ValueError for invalid JSON.
+        """
+        launch = LaunchDescription.from_json(description) if isinstance(description, str) else description
+        return Program(self, spirv, launch)
+
+    def logical(self, description: LaunchDescription) -> LogicalDevice:
+        """Return a device on which exactly what a module requires is enabled."""
+        wanted = requirements.enabled(self.info, description)
+        if wanted not in self._logical:
+            period = self.info.limits["timestampPeriod"]
+            self._logical[wanted] = LogicalDevice(self._instance, self._handle, *wanted, period)
+        return self._logical[wanted]
+
+    def close(self) -> None:
+        """Free everything on the device. Its programs must not be used any more."""
+        self._end()
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<coopmat.vulkan.Device {self.info.label}>"
+
+
+def load(module: Module, device: DeviceInfo) -> Program:
+    """Return a compiled module on a device that exists as long as the program. Raises CompileError."""
+    assert isinstance(device, VulkanDevice)
+    return Device(device).load(module)
+
+
+def _close(instance: Instance, logical: dict[object, LogicalDevice]) -> None:
+    while logical:
+        logical.popitem()[1].close()
+    instance.close()
+
+
+class Program:
+    """The kernels of a module on a device; `program.NAME` and `program.kernel(NAME)` return one.
+
+    module: the compiled source; None for SPIR-V from elsewhere.
+    Raises CompileError, which names everything that the device lacks.
+    """
+
+    errors = (VulkanError,)
+
+    def __init__(self, device: Device, spirv: bytes, launch: LaunchDescription, module: Module | None = None) -> None:
+        lacks = requirements.missing(device.info, launch)
+        if lacks:
+            raise launch_error(f"{device.info.label} lacks {'; '.join(lacks)}", "not-supported")
+        self.device, self.spirv, self.launch, self.module = device, spirv, launch, module
+        self._pipelines: dict[object, Pipeline] = {}
+        weakref.finalize(self, _free, self._pipelines)
+
+    @property
+    def kernels(self) -> list[str]:
+        return list(self.launch.kernels)
+
+    def kernel(self, name: str | None = None) -> Kernel:
+        """Return the kernel `name`; without a name, the program's only kernel. Raises CompileError."""
+        if name is None and len(self.launch.kernels) == 1:
+            name = next(iter(self.launch.kernels))
+        if name is None or name not in self.launch.kernels:
+            what = f"there is no kernel '{name}'" if name else "the program has several kernels; name one"
+            raise launch_error(f"{what}; the kernels are: {', '.join(self.kernels) or 'none'}", "unknown-kernel")
+        return Kernel(self, name, self.launch.kernels[name])
+
+    def __getattr__(self, name: str) -> Kernel:
+        if name.startswith("_") or name not in self.launch.kernels:
+            raise AttributeError(f"the program has no kernel '{name}'; its kernels are: {', '.join(self.kernels)}")
+        return self.kernel(name)
+
+    def bind(self, kernel: Kernel, values: Mapping[str, Any]) -> Launch:
+        """Return a launch of a kernel with these arguments (name -> value, in the kernel's order)."""
+        return Launch(kernel, list(values.values()))
+
+    def pipeline(self, kernel: Kernel, local_size: Sequence[int], lengths: Mapping[int, int]) -> Pipeline:
+        """Return a kernel, compiled for a local size and the lengths of its arguments in local memory."""
+        key = kernel.name, tuple(local_size), tuple(lengths.items())
+        if key not in self._pipelines:
+            self._pipelines[key] = self._compiled(kernel, local_size, lengths)
+        return self._pipelines[key]
+
+    def _compiled(self, kernel: Kernel, local_size: Sequence[int], lengths: Mapping[int, int]) -> Pipeline:
+        sizes = dict(zip(self.launch.work_group_size_ids, (*local_size, 1, 1), strict=False))
+        full = requirements.FULL_SUBGROUPS in self.device.info.features and local_size[0] % kernel.sub_group_size == 0
+        block = kernel.description.push_constant_bytes
+        on, size = self.device.logical(self.launch), kernel.required_sub_group_size
+        return Pipeline(on, self.spirv, kernel.name, {**sizes, **lengths}, block, size, full=full)
+
+
+def _free(pipelines: dict[object, Pipeline]) -> None:
+    while pipelines:
+        pipelines.popitem()[1].close()
+
+
+class Kernel:
+    """A kernel of a program.
+
+    Called with a global size, a local size (or None) and the arguments, it runs, and returns its time on the device in
+    seconds. Arguments are numpy arrays, numbers and LocalMemory(bytes). Arrays that may be written have the kernel's
+    results afterwards. The global size must be a multiple of the local size. Raises CompileError for a wrong argument
+    or size, VulkanError if the driver fails.
+    """
+
+    def __init__(self, program: Program, name: str, description: KernelLaunch) -> None:
+        self.program, self.name, self.description = program, name, description
+        device = program.device.info
+        self.required_sub_group_size, fault = requirements.required_sub_group_size(device, name, description)
+        if fault:
+            raise launch_error(fault, "sub-group-size")
+
+    @property
+    def info(self) -> KernelInfo:
+        """The compiler's description of the kernel; only programs that were compiled here have one."""
+        assert self.program.module is not None
+        return self.program.module.kernels[self.name]
+
+    @property
+    def sub_group_size(self) -> int:
+        return self.description.sub_group_size or self.program.device.info.sub_group_size
+
+    @property
+    def _needs_full_sub_groups(self) -> bool:
+        if self.program.module is not None:
+            return self.info.uses_matrices and self.info.sub_group_size != 1
+        return self.description.sub_group_size not in (None, 1) or bool(self.program.launch.requires.matrix_types)
+
+    def __call__(self, global_size: Sizes, local_size: Sizes | None, *values: Any) -> float:
+        sizes = _sizes(global_size, "global size")
+        chosen = None if local_size is None else _sizes(local_size, "local size")
+        with Launch(self, values) as launch:
+            seconds = launch.run(sizes, chosen)
+            for position, value in enumerate(values):
+                if isinstance(value, np.ndarray):
+                    launch.copy_to(position, value)
+        return seconds
+
+    def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...]:
+        """Return the checked local size of a launch. Raises CompileError, which names the sizes, if it cannot work."""
+        required = self.description.work_group_size
+        if required is not None:
+            own = required[: len(global_size)]
+            if local_size is not None and tuple(local_size) != own:
+                label = f"local size {tuple(local_size)}"
+                raise launch_error(f"{label} for kernel '{self.name}', which requires {own}")
+            local_size = own
+        chosen = self._chosen(global_size) if local_size is None else tuple(local_size)
+        if len(chosen) != len(global_size):
+            raise launch_error(f"global size {tuple(global_size)} and local size {chosen} differ in dimensions")
+        if any(g % w for g, w in zip(global_size, chosen, strict=True)):
+            message = f"global size {tuple(global_size)} is no multiple of local size {chosen}"
+            raise launch_error(f"{message}: Vulkan executes whole work-groups only", "partial-work-group")
+        if self._needs_full_sub_groups and chosen[0] % self.sub_group_size:
+            message = f"local size {chosen}: its first number is no multiple of the subgroup size {self.sub_group_size}"
+            raise launch_error(f"{message}; partial subgroups cannot hold a matrix", "partial-subgroup")
+        self._check_limits(global_size, chosen)
+        return chosen
+
+    def _chosen(self, global_size: Sequence[int]) -> tuple[int, ...]:
+        """Return a local size with one row: one subgroup for matrices, else a divisor of the global size."""
+        if self._needs_full_sub_groups:
+            return (self.sub_group_size, *(1 for _ in global_size[1:]))
+        first = next(n for n in range(_USUAL_WORK_GROUP, 0, -1) if global_size[0] % n == 0)
+        return (first, *(1 for _ in global_size[1:]))
+
+    def _check_limits(self, global_size: Sequence[int], local_size: Sequence[int]) -> None:
+        limits = self.program.device.info.limits
+        most = limits["maxComputeWorkGroupInvocations"]
+        if math.prod(local_size) > most:
+            raise launch_error(f"local size {tuple(local_size)} has more than the device's {most} work-items")
+        for g, w, largest, groups in zip(
+            global_size, local_size, limits["maxComputeWorkGroupSize"], limits["maxComputeWorkGroupCount"], strict=False
+        ):
+            if w > largest:
+                raise launch_error(f"local size {tuple(local_size)}: the device has at most {largest} in a dimension")
+            if g // w > groups:
+                raise launch_error(f"global size {tuple(global_size)} has more than the device's {groups} work-groups")
+
+
+class Launch:
+    """A kernel with its arguments on a device, which may be run several times; `close` frees the buffers.
+
+    Raises CompileError for a wrong argument.
+    """
+
+    def __init__(self, kernel: Kernel, values: Sequence[Any]) -> None:
+        self._kernel, program = kernel, kernel.program
+        described = kernel.description.arguments
+        if len(values) != len(described):
+            expected = ", ".join(f"{row.type} {row.name}" for row in described) or "none"
+            message = f"kernel '{kernel.name}' takes {len(described)} arguments ({expected}), not {len(values)}"
+            raise launch_error(message, "argument")
+        pairs = list(zip(described, values, strict=True))
+        checked = [arguments.check(kernel.name, row, value) for row, value in pairs]
+        self._device = program.device.logical(program.launch)
+        self._buffers: dict[int, Buffer] = {}
+        self._values = list(values)
+        self._lengths: dict[int, int] = {}
+        try:
+            self._block = self._filled(list(zip(described, checked, strict=True)))
+        except BaseException:
+            self.close()
+            raise
+
+    def _filled(self, pairs: Sequence[tuple[Argument, Any]]) -> bytes:
+        """Create the buffers, and return the block of push constants with their addresses and all other values."""
+        description, device = self._kernel.description, self._kernel.program.device.info
+        block, local = bytearray(description.push_constant_bytes), description.local_bytes
+        for position, (row, value) in enumerate(pairs):
+            if row.kind == "local":
+                self._lengths[row.spec_id or 0] = value
+                local += value * (row.element_bytes or 1)
+                continue
+            data = self._address(position, row, value) if row.kind == "address" else value
+            block[row.offset or 0 : (row.offset or 0) + len(data)] = data
+        if local > device.local_memory:
+            text = f"kernel '{self._kernel.name}' needs {local} bytes of local memory"
+            raise launch_error(f"{text}, and {device.label} has {device.local_memory}")
+        return bytes(block)
+
+    def _address(self, position: int, row: Argument, array: Any) -> bytes:
+        """Copy an array to a buffer, and return the bytes of the buffer's address."""
+        buffer = Buffer(self._device, array.nbytes)
+        buffer.memory[:] = memoryview(array.reshape(-1).view(np.uint8)).cast("B")
+        self._buffers[position] = buffer
+        if buffer.address % (row.alignment or 1):
+            text = f"the buffer of '{row.name}' is at no multiple of {row.alignment} bytes, which the kernel requires"
+            raise launch_error(text, "alignment")
+        return buffer.address.to_bytes(8, "little")
+
+    def run(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> float:
+        """Run the kernel once, and return its time on the device in seconds. Raises VulkanError."""
+        local_size = self._kernel.local_size_for(global_size, local_size)
+        pipeline = self._kernel.program.pipeline(self._kernel, local_size, self._lengths)
+        groups = [g // w for g, w in zip(global_size, local_size, strict=True)]
+        return self._device.run(pipeline, self._block, [*groups, 1, 1][:3])
+
+    def read(self, name: str) -> Any:
+        """Return an argument's value after the runs: an array for a pointer, any other as it was passed."""
+        position = [row.name for row in self._kernel.description.arguments].index(name)
+        value = self._values[position]
+        if position not in self._buffers:
+            return value
+        result = np.empty_like(value)
+        self.copy_to(position, result)
+        return result
+
+    def copy_to(self, position: int, array: np.ndarray[Any, Any]) -> None:
+        """Copy a buffer to an array of its size. Raises CompileError if a read-only array would change."""
+        data = np.frombuffer(self._buffers[position].memory, np.uint8)
+        if array.flags.writeable:
+            array.reshape(-1).view(np.uint8)[:] = data
+        elif not np.array_equal(array.reshape(-1).view(np.uint8), data):
+            name = self._kernel.description.arguments[position].name
+            raise launch_error(f"kernel '{self._kernel.name}' writes '{name}', whose array is read-only", "argument")
+
+    def close(self) -> None:
+        """Free the buffers."""
+        for buffer in self._buffers.values():
+            buffer.close()
+
+    def __enter__(self) -> Launch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _sizes(value: Sizes, what: str) -> tuple[int, ...]:
+    sizes = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise launch_error(f"a {what} has one to three positive numbers, not {value}")
+    return tuple(int(size) for size in sizes)

@@ -1,0 +1,194 @@
+"""Launches on Vulkan devices, compared with numpy, and the launches that are refused before the driver sees them."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from vulkan_support import ADDRESSES, INT64, MAINTENANCE, SCALE, SCALE_LAUNCH, compiled, open_device
+
+from coopmat import CompileError
+from coopmat.vulkan import Device, LocalMemory, Program
+from coopmat.vulkan.modules.launch import LaunchDescription, MatrixProduct, MatrixShape, Requirements
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    with open_device() as opened:
+        yield opened
+
+
+@pytest.fixture
+def scale(device: Device) -> Program:
+    return device.load_spirv(compiled(SCALE), SCALE_LAUNCH)
+
+
+def expected(x: np.ndarray, factor: float, offset: int, local: int) -> np.ndarray:
+    return x * np.float32(factor) + np.tile(np.arange(local)[::-1], x.size // local).astype(np.float32) + offset
+
+
+@pytest.mark.parametrize("local", [8, 16, 64])
+def test_arrays_numbers_and_local_memory(scale: Program, local: int) -> None:
+    x = np.arange(256, dtype=np.float32)
+    y = np.zeros_like(x)
+    seconds = scale.main(256, local, x, y, 0.5, np.uint32(3), LocalMemory(4 * local))
+    assert np.array_equal(y, expected(x, 0.5, 3, local))
+    assert 0 < seconds < 10
+
+
+def test_two_dimensions_and_repeated_runs(scale: Program) -> None:
+    x = np.arange(64, dtype=np.float32)
+    y = np.zeros_like(x)
+    kernel = scale.kernel()
+    with scale.bind(kernel, {"x": x, "y": y, "f": 2.0, "o": 0, "t": LocalMemory(64)}) as launch:
+        for _ in range(3):
+            launch.run((16, 4), (16, 1))
+        assert np.array_equal(launch.read("y"), expected(x, 2.0, 0, 16))
+        assert np.array_equal(launch.read("x"), x)
+        assert launch.read("factor") == 2.0
+    assert not y.any()
+
+
+def test_the_host_chooses_a_local_size(scale: Program) -> None:
+    x = np.ones(48, np.float32)
+    y = np.zeros_like(x)
+    scale.main(48, None, x, y, 1.0, 0, LocalMemory(4 * 64))
+    assert np.array_equal(y, expected(x, 1.0, 0, 48))
+
+
+def test_an_array_that_only_is_read_may_be_read_only(scale: Program) -> None:
+    x = np.ones(16, np.float32)
+    x.flags.writeable = False
+    y = np.zeros(16, np.float32)
+    scale.main(16, 16, x, y, 1.0, 0, LocalMemory(64))
+    assert y.any()
+    y.flags.writeable = False
+    with pytest.raises(CompileError, match="kernel 'main' writes 'y', whose array is read-only"):
+        scale.main(16, 16, x, y, 2.0, 0, LocalMemory(64))
+
+
+X = np.zeros(64, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "values", "message"),
+    [
+        ((60, 16), (X, X, 1.0, 0, LocalMemory(64)), r"global size \(60,\) is no multiple of local size \(16,\)"),
+        ((64, (16, 1)), (X, X, 1.0, 0, LocalMemory(64)), "differ in dimensions"),
+        ((1 << 20, 1 << 12), (X, X, 1.0, 0, LocalMemory(64)), "more than the device's"),
+        (((1, 1, 1, 1), None), (X, X, 1.0, 0, LocalMemory(64)), "a global size has one to three positive numbers"),
+        ((64, 16), (X, X, 1.0), r"takes 5 arguments \(const float\* x, float\* y, float factor, .*\), not 3"),
+        ((64, 16), (X, X, 1.0, 0, 64), r"'tile' \(float\*\) of kernel 'main' needs a LocalMemory\(bytes\), not a int"),
+        ((64, 16), (X, 1, 1.0, 0, LocalMemory(64)), r"'y' \(float\*\) of kernel 'main' needs a numpy array"),
+        ((64, 16), (X, X[::2], 1.0, 0, LocalMemory(64)), "needs an array in C's order"),
+        ((64, 16), (X.astype(float), X, 1.0, 0, LocalMemory(64)), "needs an array of float32, not .* float64"),
+        ((64, 16), (X, X, 1.0, -1, LocalMemory(64)), "'offset' .* cannot hold -1"),
+        ((64, 16), (X, X, 1.0, "a", LocalMemory(64)), "needs a number or a value of numpy, not a str"),
+        ((64, 16), (X, X, np.float64(1), 0, LocalMemory(64)), "'factor' .* has 4 bytes, and its value has 8"),
+        ((64, 16), (X, X, 1.0, 0, LocalMemory(1 << 24)), "needs 16777216 bytes of local memory"),
+    ],
+)
+def test_wrong_launches_are_refused(scale: Program, sizes: tuple, values: tuple, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        scale.main(*sizes, *values)
+
+
+def _requiring(**fields: tuple) -> LaunchDescription:
+    return dataclasses.replace(SCALE_LAUNCH, requires=Requirements(**{"features": (ADDRESSES, MAINTENANCE), **fields}))
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        (_requiring(extensions=("VK_XX_none",)), "lacks the extension VK_XX_none"),
+        (_requiring(features=("VkPhysicalDeviceFeatures.shaderNone",)), "shaderNone, which this version .* not know"),
+        (
+            _requiring(matrix_types=(MatrixShape("float64", "A", "subgroup", 3, 5),)),
+            r"lacks the matrix type 3x5\.A\.f64",
+        ),
+        (
+            _requiring(
+                matrix_products=(MatrixProduct(3, 5, 7, *["float8e4m3"] * 2, *["float32"] * 2, "subgroup", False),)
+            ),
+            r"lacks the multiply-add 3x5x7\.e4m3xe4m3_f32_f32\.nosat",
+        ),
+        (dataclasses.replace(SCALE_LAUNCH, target_env="vulkan9.0"), r"lacks Vulkan 9\.0 \(it has 1\.\d\)"),
+    ],
+)
+def test_a_device_that_lacks_something_is_named_with_it(
+    device: Device, description: LaunchDescription, message: str
+) -> None:
+    with pytest.raises(CompileError, match=message):
+        device.load_spirv(compiled(SCALE), description)
+
+
+def test_everything_missing_is_listed_at_once(device: Device) -> None:
+    both = _requiring(extensions=("VK_XX_none", "VK_XX_other"))
+    with pytest.raises(CompileError, match="VK_XX_none; the extension VK_XX_other"):
+        device.load_spirv(compiled(SCALE), both)
+
+
+def test_a_subgroup_size_that_the_device_lacks(device: Device) -> None:
+    kernel = dataclasses.replace(SCALE_LAUNCH.kernels["main"], sub_group_size=3)
+    description = dataclasses.replace(SCALE_LAUNCH, kernels={"main": kernel})
+    with pytest.raises(CompileError, match=r"kernel 'main' needs subgroups of 3, and .* has subgroups of"):
+        device.load_spirv(compiled(SCALE), description).kernel("main")
+
+
+def test_a_required_subgroup_size_needs_full_subgroups(device: Device) -> None:
+    size = device.info.sub_group_size
+    kernel = dataclasses.replace(SCALE_LAUNCH.kernels["main"], sub_group_size=size)
+    program = device.load_spirv(compiled(SCALE), dataclasses.replace(SCALE_LAUNCH, kernels={"main": kernel}))
+    x, y = np.ones(4 * size, np.float32), np.zeros(4 * size, np.float32)
+    program.main(4 * size, 2 * size, x, y, 1.0, 0, LocalMemory(8 * size))
+    assert np.array_equal(y, expected(x, 1.0, 0, 2 * size))
+    with pytest.raises(CompileError, match="no multiple of the subgroup size"):
+        program.main(4 * size, size // 2, x, y, 1.0, 0, LocalMemory(8 * size))
+
+
+def test_a_required_work_group_size(device: Device) -> None:
+    kernel = dataclasses.replace(SCALE_LAUNCH.kernels["main"], work_group_size=(16, 1, 1))
+    program = device.load_spirv(compiled(SCALE), dataclasses.replace(SCALE_LAUNCH, kernels={"main": kernel}))
+    x, y = np.ones(32, np.float32), np.zeros(32, np.float32)
+    program.main(32, None, x, y, 1.0, 0, LocalMemory(64))
+    assert np.array_equal(y, expected(x, 1.0, 0, 16))
+    with pytest.raises(CompileError, match=r"local size \(8,\) for kernel 'main', which requires \(16,\)"):
+        program.main(32, 8, x, y, 1.0, 0, LocalMemory(64))
+
+
+def test_the_alignment_of_addresses(device: Device) -> None:
+    kernel = SCALE_LAUNCH.kernels["main"]
+    strict = tuple(dataclasses.replace(row, alignment=1 << 62) for row in kernel.arguments)
+    description = dataclasses.replace(SCALE_LAUNCH, kernels={"main": dataclasses.replace(kernel, arguments=strict)})
+    program = device.load_spirv(compiled(SCALE), description)
+    with pytest.raises(CompileError, match=f"'x' is at no multiple of {1 << 62} bytes"):
+        program.main(64, 16, X, X, 1.0, 0, LocalMemory(64))
+
+
+def test_unknown_kernels(scale: Program) -> None:
+    with pytest.raises(CompileError, match="there is no kernel 'other'; the kernels are: main"):
+        scale.kernel("other")
+    with pytest.raises(AttributeError, match="no kernel 'other'"):
+        scale.other  # noqa: B018
+
+
+def test_two_sets_of_features_are_two_devices_and_both_are_freed() -> None:
+    with open_device() as device:
+        one = device.load_spirv(compiled(SCALE), SCALE_LAUNCH)
+        other = device.load_spirv(compiled(SCALE), _requiring(features=(ADDRESSES, MAINTENANCE, INT64)))
+        assert device.logical(one.launch) is not device.logical(other.launch)
+        for program in (one, other, one):
+            y = np.zeros_like(X)
+            program.main(64, 16, X, y, 1.0, 1, LocalMemory(64))
+            assert np.array_equal(y, expected(X, 1.0, 1, 16))
+        del one, other, program
+        gc.collect()
+    device.close()
+
+
+def test_a_text_that_is_no_launch_description(device: Device) -> None:
+    with pytest.raises(ValueError, match="no launch description"):
+        device.load_spirv(b"", "[]")

@@ -1,0 +1,57 @@
+"""The launch description of Vulkan modules, and modules of whole kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+import coopmat
+from coopmat.vulkan.modules import LaunchDescription
+
+SOURCE = """
+kernel void scale(global float *y, constant float *x, float a, local float *t, uchar k, float4 v)
+{
+    const size_t i = get_global_id(0);
+    t[get_local_id(0)] = a * x[i] + k + v.y;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[i] = t[get_local_size(0) - 1 - get_local_id(0)];
+}
+"""
+
+
+def launch(source: str, *options: str) -> LaunchDescription:
+    module = coopmat.compile(source, ["--target-env", "vulkan1.3", *options])
+    assert module.spirv
+    assert module.validated
+    description = module.launch_description
+    assert description is not None
+    return description
+
+
+def test_arguments_have_places() -> None:
+    kernel = launch(SOURCE).kernels["scale"]
+    places = [(row.name, row.kind, row.offset, row.bytes, row.alignment) for row in kernel.arguments]
+    assert places == [
+        ("y", "address", 0, 8, 4),
+        ("x", "address", 8, 8, 4),
+        ("a", "value", 16, 4, None),
+        ("t", "local", None, None, None),
+        ("k", "value", 20, 4, None),
+        ("v", "value", 32, 16, None),
+    ]
+    assert kernel.push_constant_bytes == 48
+    assert (kernel.arguments[3].spec_id, kernel.arguments[3].element_bytes) == (3, 4)
+
+
+def test_json_and_back() -> None:
+    description = launch(SOURCE)
+    assert LaunchDescription.from_json(description.to_json()) == description
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}'])
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        LaunchDescription.from_json(text)
+
+
+def test_other_environments_have_no_description() -> None:
+    assert coopmat.compile(SOURCE, ["--matrices", "one"]).launch_description is None
