@@ -48,8 +48,8 @@ class Matrices:
         return fits
 
     def statement(self, draw: Statements, scope: Scope) -> list[str]:
-        matrix, use = draw.random.choice(scope.matrices)
-        if use == "C" and draw.chance(0.3) and scope.kernel:
+        matrix, use = max(draw.random.choices(scope.matrices, k=2), key=lambda found: found[1])
+        if use == "C" and draw.chance(0.2) and scope.kernel:
             return [
                 f"STORE({self.family.name}C, pm + get_group_id(0) * {TILES * 64} + {self.tile(draw, scope)}, {matrix});"
             ]
@@ -79,7 +79,7 @@ class Matrices:
     def value(self, draw: Statements, scope: Scope, use: str) -> str:
         """Return a matrix; a sum's components grow by 8 at most each time, or double outside of loops."""
         type_, choice, fresh = f"{self.family.name}{use}", draw.random.randrange(14), self.load(draw, scope, use)
-        if use != "C" or choice < 2:
+        if use != "C" or choice < 1:
             return fresh if choice < 8 else f"INIT({type_}, {draw.random.choice([0, 1])})"
         c = self.pick(draw, scope, "C")
         if choice < 10 and self.grow(8 * scope.times):

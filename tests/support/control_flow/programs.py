@@ -134,7 +134,7 @@ def _kernel(draw: Statements, name: str, family: Family | None) -> str:
         lines += [f"{family.name}{use} m{number} = {loads[number]};" for number, use in enumerate(uses)]
         parameters += "".join(f", const global {family.factor} *{pointer}" for pointer in ("pa", "pb"))
         parameters += f", const global {family.sum} *pc, global {family.sum} *pm"
-    draw.left, draw.most_times, draw.calls = draw.settings.statements, 60 if family else 200, 6
+    draw.left, draw.most_times, draw.calls = draw.settings.statements * (1 + strict), 60 if family else 200, 6
     stored = f"{{{{ out[item * {SLOTS} + 12] = {{}}; return; }}}}"
     draw.leave = lambda scope: draw.random.choice(["return;", stored]).format(draw.leaf(scope, UINT, False))
     lines += draw.block(scope, 12) + _results(scope, family)

@@ -63,10 +63,10 @@ class Statements(Expressions):
 
     def side(self, scope: Scope) -> bool:
         """Return whether the next values are uniform, as a choice in uniform code of strict programs."""
-        return scope.strict and scope.uniform and self.chance(0.6)
+        return scope.strict and scope.uniform and self.chance(0.75)
 
     def statement(self, scope: Scope) -> list[str]:
-        if self.matrices and scope.matrices and scope.uniform and self.chance(0.45):
+        if self.matrices and scope.matrices and scope.uniform and self.chance(0.5):
             return self.matrices.statement(self, scope)
         if scope.depth < self.settings.depth and self.chance(0.5):
             return self.random.choice([self.if_, self.switch, self.loop, self.if_, self.loop])(scope)
