@@ -58,7 +58,7 @@ _MARK = "Written by coopmat compile"
 
 
 def _launch(module: Module) -> str:
-    description = module.launch_description
+    description = module.launch
     if description is None:
         raise UsageError("--emit launch needs --target-env vulkan1.3 or vulkan1.4")
     return description.to_json()

@@ -188,7 +188,7 @@ class Module(Compilation):
         return {kernel.name: kernel for kernel in self.result(INFOS)}
 
     @property
-    def launch_description(self) -> LaunchDescription | None:
+    def launch(self) -> LaunchDescription | None:
         """The description of a Vulkan module for its host; None for modules for OpenCL."""
         return self.result(VULKAN).launch if self.options.is_vulkan else None
 

@@ -22,7 +22,7 @@ def launch(source: str, *options: str) -> LaunchDescription:
     module = coopmat.compile(source, ["--target-env", "vulkan1.3", *options])
     assert module.spirv
     assert module.validated
-    description = module.launch_description
+    description = module.launch
     assert description is not None
     return description
 
@@ -54,4 +54,4 @@ def test_other_texts_are_refused(text: str) -> None:
 
 
 def test_other_environments_have_no_description() -> None:
-    assert coopmat.compile(SOURCE, ["--matrices", "one"]).launch_description is None
+    assert coopmat.compile(SOURCE, ["--matrices", "one"]).launch is None

@@ -20,13 +20,16 @@ from .addresses import addresses
 from .builtins import builtins
 from .context import Context, Kernel, Parameter
 from .declarations import declarations
-from .extended import extended
+from .extended import extended, vector_data
+from .groups import groups
 from .interface import interface
 from .launch import Argument as Argument, KernelLaunch as KernelLaunch, LaunchDescription as LaunchDescription
 from .logical import logical
 from .matrices import matrices
 from .memory_model import memory_model
+from .pointers import drop_markers
 from .structure import structure
+from .wide_vectors import wide_vectors
 
 
 class KernelInfo(Kernel, Protocol):
@@ -47,9 +50,13 @@ class Converted:
 _PASSES: tuple[Callable[[Context], None], ...] = (
     interface,
     addresses,
-    logical,
-    builtins,
+    drop_markers,
+    vector_data,
+    wide_vectors,
     extended,
+    logical,
+    groups,
+    builtins,
     memory_model,
     matrices,
 )

@@ -68,6 +68,15 @@ def rewrite(parts: Parts, rules: Mapping[int, Rule]) -> None:
         body[:] = code.items
 
 
+def rewrite_all(parts: Parts, rule: Rule) -> None:
+    """Apply one rule to all instructions of all functions."""
+    for body in parts.functions:
+        code = Code(parts)
+        for item in body:
+            rule(code, item)
+        body[:] = code.items
+
+
 def substitute(parts: Parts, ids: Mapping[int, int]) -> None:
     """Replace ids in the operands of all functions; chains of replacements are followed."""
     if not ids:

@@ -1,4 +1,4 @@
-"""Pointers into private and work-group memory, as logical addressing allows them: access chains from variables.
+"""Simple pointers into private and work-group memory as access chains from their variables.
 
 LLVM computes addresses by pointer arithmetic. A step to another element becomes an index of an access chain:
 
@@ -9,69 +9,51 @@ LLVM computes addresses by pointer arithmetic. A step to another element becomes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...spirv.module import OP, Instruction, numbers
+from ...spirv.module import Instruction
 from .code import Code, Rule, rewrite
 from .context import Context
-
-_POINTER, _STRUCT, _ARRAY, _INT = numbers("OpType*", "Pointer Struct Array Int")
-_CHAINS = frozenset(numbers("Op*Chain", "Access InBoundsAccess"))
-_ELEMENT_CHAINS = frozenset(numbers("Op*Chain", "PtrAccess InBoundsPtrAccess"))
-_BITCAST = OP["OpBitcast"]
-_FUNCTION, _PRIVATE, _WORKGROUP, _INPUT, _PUSH = numbers(
-    "StorageClass.*", "Function Private Workgroup Input PushConstant"
-)
-LOGICAL = frozenset({_FUNCTION, _PRIVATE, _WORKGROUP, _INPUT, _PUSH})
-
-
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """The place that a pointer points to: a variable, or another pointer, and the indices into its pointee."""
-
-    root: int
-    indices: tuple[int, ...] = ()
+from .flat import flatten
+from .pointers import ARRAY, BITCAST, CHAINS, COPY_OBJECT, ELEMENT_CHAINS, POINTER, Path, Pointers
 
 
 def logical(context: Context) -> None:
-    """Replace pointer arithmetic and casts of pointers in logical storage classes by access chains."""
-    _Logical(context).run()
+    """Replace pointer arithmetic and casts of pointers in logical storage classes."""
+    pointers = Pointers(context)
+    flatten(context, pointers)
+    _Logical(context, pointers).run()
 
 
 class _Logical:
-    def __init__(self, context: Context) -> None:
-        self.context, self.parts = context, context.parts
-        self.paths: dict[int, _Path] = {}
+    def __init__(self, context: Context, pointers: Pointers) -> None:
+        self.context, self.parts, self.pointers = context, context.parts, pointers
+        self.paths: dict[int, Path] = {}
 
     def run(self) -> None:
-        rules: dict[int, Rule] = dict.fromkeys((*_CHAINS, *_ELEMENT_CHAINS), self.chain)
-        rewrite(self.parts, {**rules, _BITCAST: self.cast})
+        rules: dict[int, Rule] = dict.fromkeys((*CHAINS, *ELEMENT_CHAINS), self.chain)
+        rewrite(self.parts, {**rules, BITCAST: self.cast, COPY_OBJECT: self.cast})
 
-    def is_logical(self, value: int) -> bool:
-        kind = self.parts.definitions[self.parts.definitions[value].result_type or 0]
-        return kind.opcode == _POINTER and kind.operands[0] in LOGICAL
-
-    def path(self, pointer: int) -> _Path:
-        return self.paths.get(pointer) or _Path(pointer)
+    def path(self, pointer: int) -> Path:
+        return self.paths.get(pointer) or Path(pointer)
 
     def chain(self, code: Code, item: Instruction) -> None:
         base, *indices = item.operands
-        if not self.is_logical(base):
-            name = "OpPtrAccessChain" if item.opcode in _ELEMENT_CHAINS else item.name
+        if not self.pointers.is_logical(base):
+            name = "OpPtrAccessChain" if item.opcode in ELEMENT_CHAINS else item.name
             code.finish(item, name, *item.operands)
             return
         path = self.path(base)
-        if item.opcode in _ELEMENT_CHAINS:
+        if item.opcode in ELEMENT_CHAINS:
             element, *indices = indices
-            if not self.is_zero(element):
-                moved = self.moved(code, path, element)
-                if moved is None:
-                    self.step(code, item)
+            if not self.pointers.is_zero(element):
+                if not path.indices or self.parts.definitions[self.pointers.outer(path)].opcode != ARRAY:
+                    # Variable pointers allow this in work-group memory.
+                    code.finish(item, "OpPtrAccessChain", *item.operands)
                     return
-                path = moved
-        self.finish(code, item, _Path(path.root, (*path.indices, *indices)))
+                *front, last = path.indices
+                path = Path(path.root, (*front, self.sum(code, last, element)))
+        self.finish(code, item, Path(path.root, (*path.indices, *indices)))
 
-    def finish(self, code: Code, item: Instruction, path: _Path) -> None:
+    def finish(self, code: Code, item: Instruction, path: Path) -> None:
         """Define the result of `item` as the place `path`."""
         self.paths[item.result or 0] = path
         if path.indices:
@@ -79,25 +61,9 @@ class _Logical:
         else:
             code.finish(item, "OpCopyObject", path.root)
 
-    def moved(self, code: Code, path: _Path, element: int) -> _Path | None:
-        """Return the place `element` elements further on in the array of `path`; None if it is no array's element."""
-        if not path.indices or self.parts.definitions[self.outer(path)].opcode != _ARRAY:
-            return None
-        *front, last = path.indices
-        return _Path(path.root, (*front, self.sum(code, last, element)))
-
-    def outer(self, path: _Path) -> int:
-        """Return the type of the aggregate into which the last index of a path points."""
-        type_id = self.parts.types.pointee(path.root)
-        for index in path.indices[:-1]:
-            kind = self.parts.definitions[type_id]
-            at = self.parts.types.constants.value(index) if kind.opcode == _STRUCT else 0
-            type_id = self.parts.types.member(type_id, at)
-        return type_id
-
     def sum(self, code: Code, left: int, right: int) -> int:
         """Return the sum of two indices; an index of fewer bits is sign-extended."""
-        if self.is_zero(left):
+        if self.pointers.is_zero(left):
             return right
         bits = [self.parts.definitions[code.type_of(value)].operands[0] for value in (left, right)]
         type_id = self.parts.globals.integer(max(bits))
@@ -107,31 +73,12 @@ class _Logical:
         ]
         return code.add("OpIAdd", type_id, *values)
 
-    def step(self, code: Code, item: Instruction) -> None:
-        """Keep pointer arithmetic in work-group memory, which variable pointers allow; refuse it elsewhere."""
-        kind = self.parts.definitions[item.result_type or 0]
-        if kind.operands[0] != _WORKGROUP:
-            raise self.context.refused("pointer arithmetic on a private variable that is no array")
-        code.finish(item, "OpPtrAccessChain", *item.operands)
-
-    def is_zero(self, value: int) -> bool:
-        item = self.parts.definitions[value]
-        return item.opcode == OP["OpConstantNull"] or (item.opcode == OP["OpConstant"] and not any(item.operands))
-
     def cast(self, code: Code, item: Instruction) -> None:
-        """Make a cast to a pointer to the pointee's first part an access chain; refuse other casts."""
-        if not self.is_pointer_type(item.result_type) or not self.is_logical(item.operands[0]):
+        """Make a cast to a pointer to the pointee's first part an access chain."""
+        is_pointer = self.parts.definitions[item.result_type or 0].opcode == POINTER
+        if not is_pointer or not self.pointers.is_logical(item.operands[0]):
             code.keep(item)
             return
         path = self.path(item.operands[0])
-        type_id, wanted = self.parts.types.pointee(item.operands[0]), self.parts.definitions[item.result_type or 0]
-        zeros = 0
-        while type_id != wanted.operands[1] and self.parts.definitions[type_id].opcode in (_ARRAY, _STRUCT):
-            type_id = self.parts.types.member(type_id, 0)
-            zeros += 1
-        if type_id != wanted.operands[1]:
-            raise self.context.refused("a cast of a pointer to private or local memory")
-        self.finish(code, item, _Path(path.root, (*path.indices, *(code.u32(0),) * zeros)))
-
-    def is_pointer_type(self, type_id: int | None) -> bool:
-        return self.parts.definitions[type_id or 0].opcode == _POINTER
+        zeros = self.pointers.zeros(item.operands[0], self.parts.definitions[item.result_type or 0].operands[1]) or 0
+        self.finish(code, item, Path(path.root, (*path.indices, *(code.u32(0),) * zeros)))

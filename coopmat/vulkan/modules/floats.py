@@ -1,0 +1,132 @@
+"""OpenCL's builtin functions of floating point that few instructions compute, and its relational functions."""
+
+from __future__ import annotations
+
+from .arithmetic import Arithmetic
+from .integers import Function
+
+_LOG2_10, _LOG10_2 = 3.321928094887362, 0.3010299956639812
+_TRUNC, _FLOOR, _FMIN, _EXP2, _LOG2, _POW, _FABS = 3, 8, 37, 29, 30, 26, 4
+# width -> (bits of the mantissa, largest number below 1)
+_FORMATS = {16: (10, 1 - 2.0**-11), 32: (23, 1 - 2.0**-24), 64: (52, 1 - 2.0**-53)}
+
+
+def _sign_mask(a: Arithmetic, bits: int) -> int:
+    return a.same(bits, 1 << a.bits(bits) - 1)
+
+
+def _copysign(a: Arithmetic, x: int, y: int) -> int:
+    magnitude, sign = a.as_integers(x), a.as_integers(y)
+    mask = _sign_mask(a, magnitude)
+    joined = a.op("OpBitwiseOr", a.op("OpBitwiseAnd", magnitude, a.op("OpNot", mask)), a.op("OpBitwiseAnd", sign, mask))
+    return a.cast(joined, a.code.type_of(x))
+
+
+def _round(a: Arithmetic, x: int) -> int:
+    """Round halves away from zero."""
+    whole = a.call(_TRUNC, x)
+    rest = a.call(_FABS, a.op("OpFSub", x, whole))
+    is_up = a.test("OpFOrdGreaterThanEqual", rest, a.same(x, 0.5))
+    return a.select(is_up, a.op("OpFAdd", whole, _copysign(a, a.same(x, 1), x)), whole)
+
+
+def _fdim(a: Arithmetic, x: int, y: int) -> int:
+    return a.select(a.test("OpFOrdLessThanEqual", x, y), a.same(x, 0), a.op("OpFSub", x, y))
+
+
+def _magnitude(a: Arithmetic, x: int, y: int, larger: bool) -> int:
+    """Return the operand of larger or smaller magnitude; of equal magnitudes, the maximum or minimum."""
+    ax, ay = a.call(_FABS, x), a.call(_FABS, y)
+    names = ("OpFOrdGreaterThan", "OpFOrdLessThan")
+    first, second = (a.test(name, ax, ay) for name in (names if larger else names[::-1]))
+    return a.select(first, x, a.select(second, y, a.call(80 if larger else 79, x, y)))
+
+
+def _bitselect(a: Arithmetic, x: int, y: int, mask: int) -> int:
+    bits = [a.as_integers(value) if a.is_float(value) else value for value in (x, y, mask)]
+    no, yes = a.op("OpBitwiseAnd", bits[0], a.op("OpNot", bits[2])), a.op("OpBitwiseAnd", bits[1], bits[2])
+    return a.cast(a.op("OpBitwiseOr", no, yes), a.code.type_of(x))
+
+
+def _select(a: Arithmetic, x: int, y: int, condition: int) -> int:
+    is_vector = a.width(a.code.type_of(condition)) > 1
+    test = a.negative(condition) if is_vector else a.test("OpINotEqual", condition, a.same(condition, 0))
+    return a.select(test, y, x)
+
+
+def _nan(a: Arithmetic, code: int) -> int:
+    bits = a.bits(code)
+    quiet = ((1 << bits - 1) - 1) & ~((1 << _FORMATS[bits][0] - 1) - 1)
+    target = a.like(a.code.type_of(code), a.globals.intern("OpTypeFloat", bits))
+    return a.cast(a.op("OpBitwiseOr", code, a.same(code, quiet)), target)
+
+
+def _fract(a: Arithmetic, x: int) -> tuple[int, int]:
+    """Return the fraction and the floor."""
+    whole = a.call(_FLOOR, x)
+    part = a.call(_FMIN, a.op("OpFSub", x, whole), a.same(x, _FORMATS[a.bits(x)][1]))
+    is_odd = a.test("OpIsInf", x)
+    part = a.select(is_odd, _copysign(a, a.same(x, 0), x), part)
+    return a.select(a.test("OpIsNan", x), x, part), whole
+
+
+def _modf(a: Arithmetic, x: int) -> tuple[int, int]:
+    whole = a.call(_TRUNC, x)
+    part = a.select(a.test("OpIsInf", x), a.same(x, 0), a.op("OpFSub", x, whole))
+    return _copysign(a, part, x), whole
+
+
+def _sincos(a: Arithmetic, x: int) -> tuple[int, int]:
+    return a.call(13, x), a.call(14, x)
+
+
+def _cross(a: Arithmetic, x: int, y: int) -> int:
+    """Return the cross product of three components; a fourth is 0."""
+    type_id = a.code.type_of(x)
+    if a.width(type_id) == 3:
+        return a.call(68, x, y)
+    three = a.globals.intern("OpTypeVector", a.scalar(type_id), 3)
+    short = [a.code.add("OpVectorShuffle", three, value, value, 0, 1, 2) for value in (x, y)]
+    zero = a.constant(a.scalar(type_id), 0)
+    return a.code.add("OpCompositeConstruct", type_id, a.call(68, *short), zero)
+
+
+def _exp10(a: Arithmetic, x: int) -> int:
+    return a.call(_EXP2, a.op("OpFMul", x, a.same(x, _LOG2_10)))
+
+
+def _log10(a: Arithmetic, x: int) -> int:
+    return a.op("OpFMul", a.call(_LOG2, x), a.same(x, _LOG10_2))
+
+
+def _reciprocal(a: Arithmetic, x: int) -> int:
+    return a.op("OpFDiv", a.same(x, 1), x)
+
+
+def _divide(a: Arithmetic, x: int, y: int) -> int:
+    return a.op("OpFDiv", x, y)
+
+
+def _power(a: Arithmetic, x: int, y: int) -> int:
+    return a.call(_POW, x, y)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "bitselect": _bitselect,
+    "copysign": _copysign,
+    "cross": _cross,
+    "fdim": _fdim,
+    "mad": lambda a, x, y, z: a.op("OpFAdd", a.op("OpFMul", x, y), z),
+    "maxmag": lambda a, x, y: _magnitude(a, x, y, True),
+    "minmag": lambda a, x, y: _magnitude(a, x, y, False),
+    "nan": _nan,
+    "round": _round,
+    "select": _select,
+    **{f"{kind}_exp10": _exp10 for kind in ("half", "native")},
+    **{f"{kind}_log10": _log10 for kind in ("half", "native")},
+    **{f"{kind}_recip": _reciprocal for kind in ("half", "native")},
+    **{f"{kind}_divide": _divide for kind in ("half", "native")},
+    **{f"{kind}_powr": _power for kind in ("half", "native")},
+}
+# Functions that return a value and store another through their last operand.
+WITH_POINTER = {"fract": _fract, "modf": _modf, "sincos": _sincos}
