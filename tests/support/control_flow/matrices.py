@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .statements import Statements
 
 TILES = 4  # of each input, and of the output of each work-group
+TILE = 128  # elements: 8 rows of 8, which start 16 elements apart because devices require multiples of 16 bytes
 
 
 class Family(NamedTuple):
@@ -51,7 +52,7 @@ class Matrices:
         matrix, use = max(draw.random.choices(scope.matrices, k=2), key=lambda found: found[1])
         if use == "C" and draw.chance(0.2) and scope.kernel:
             return [
-                f"STORE({self.family.name}C, pm + get_group_id(0) * {TILES * 64} + {self.tile(draw, scope)}, {matrix});"
+                f"STORE({self.family.name}C, pm + get_group_id(0) * {TILES * TILE} + {self.tile(draw, scope)}, {matrix});"
             ]
         if use == "C" and self.functions and draw.chance(0.15):
             name, pointer, growth = draw.random.choice(self.functions)
@@ -65,7 +66,7 @@ class Matrices:
         return [f"{matrix} = {value};"]
 
     def tile(self, draw: Statements, scope: Scope) -> str:
-        return f"({draw.value(scope, UINT, True, 1)} & {TILES - 1}u) * 64"
+        return f"({draw.value(scope, UINT, True, 1)} & {TILES - 1}u) * {TILE}"
 
     def pick(self, draw: Statements, scope: Scope, use: str) -> str:
         """Return a variable of this use, or a loaded matrix if there is none."""

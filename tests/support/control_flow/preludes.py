@@ -5,9 +5,9 @@ from .matrices import FAMILIES
 OPENCL = """\
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define SHAPE(USE) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_##USE)))
-#define LOAD(T, p) ((T)coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8))
-#define LOADT(T, p) ((T)coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, 8))
-#define STORE(T, p, m) coop_mat_store(p, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8)
+#define LOAD(T, p) ((T)coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16))
+#define LOADT(T, p) ((T)coop_mat_load(p, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, 16))
+#define STORE(T, p, m) coop_mat_store(p, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 16)
 #define INIT(T, x) ((T)coop_mat_init(x))
 #define MULADD(T, a, b, c) coop_mat_mulAdd(a, b, c)
 #define ADD(T, a, b) ((a) + (b))
@@ -28,8 +28,8 @@ typedef _Float16 half;
 static size_t current;
 #define get_global_id(d) current
 #define get_group_id(d) (current / GROUP)
-#define LOAD(T, p) load_##T(p, 8, 1)
-#define LOADT(T, p) load_##T(p, 1, 8)
+#define LOAD(T, p) load_##T(p, 16, 1)
+#define LOADT(T, p) load_##T(p, 1, 16)
 #define STORE(T, p, m) store_##T(p, m)
 #define INIT(T, x) init_##T(x)
 #define MULADD(T, a, b, c) multiply_##T(a, b, c)
@@ -42,7 +42,7 @@ static size_t current;
     static M load_##M(const T *p, int r, int c) { M m; EACH m.x[i] = p[i / 8 * r + i % 8 * c]; return m; } \\
     static M init_##M(T x) { M m; EACH m.x[i] = x; return m; }
 #define FAMILY(F, TF, TS) MATRIX(F##A, TF) MATRIX(F##B, TF) MATRIX(F##C, TS) \\
-    static void store_##F##C(TS *p, F##C m) { EACH p[i] = m.x[i]; } \\
+    static void store_##F##C(TS *p, F##C m) { EACH p[i / 8 * 16 + i % 8] = m.x[i]; } \\
     static F##C add_##F##C(F##C a, F##C b, int s) { EACH a.x[i] += (TS)s * b.x[i]; return a; } \\
     static F##C scale_##F##C(F##C a, int s) { EACH a.x[i] *= (TS)s; return a; } \\
     static F##C multiply_##F##C(F##A a, F##B b, F##C c) { \\

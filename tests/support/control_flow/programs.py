@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .expressions import INT, NARROW, UINT, WIDE, Function, Scope, Variable
-from .matrices import FAMILIES, TILES, Family, Matrices
+from .matrices import FAMILIES, TILE, TILES, Family, Matrices
 from .preludes import OPENCL, TYPES, C
 from .statements import SLOTS, Settings, Statements
 
@@ -38,9 +38,9 @@ class Program(NamedTuple):
         if self.family:
             factor, sum_ = self.family.dtypes
             low = 0 if self.family.name == "U" else -1
-            found += [random.integers(low, 2, TILES * 64).astype(factor) for _ in range(2)]
-            found.append(random.integers(8 * low, 9, TILES * 64).astype(sum_))
-            found.append(np.full(ITEMS // GROUP * TILES * 64, 77, sum_))
+            found += [random.integers(low, 2, TILES * TILE).astype(factor) for _ in range(2)]
+            found.append(random.integers(8 * low, 9, TILES * TILE).astype(sum_))
+            found.append(np.full(ITEMS // GROUP * TILES * TILE, 77, sum_))
         return found
 
 
@@ -148,7 +148,7 @@ def _results(scope: Scope, family: Family | None) -> list[str]:
     lines = [f"out[item * {SLOTS} + {13 + i % 11}] += (uint){name};" for i, name in enumerate(names)]
     sums, pointer = (
         [name for name, use in scope.matrices if use == "C"],
-        f"pm + (get_group_id(0) * {TILES} + {{}}) * 64",
+        f"pm + (get_group_id(0) * {TILES} + {{}}) * {TILE}",
     )
     for number, name in enumerate(sums):
         lines.append(f"STORE({family.name if family else ''}C, {pointer.format(number % TILES)}, {name});")
