@@ -79,22 +79,24 @@ def execute(executor: str, programs: list[Program], options: str = "", seconds: 
         child = subprocess.run(call, input=sent, capture_output=True, timeout=seconds, check=False, env=environment)
     except subprocess.TimeoutExpired:
         raise Failure(f"no result in {seconds} s") from None
-    if child.returncode:
-        raise Failure(f"exit status {child.returncode}: {child.stderr.decode(errors='replace')[-2000:]}")
-    sys.stderr.write(child.stderr.decode(errors="replace"))
+    messages = child.stderr.decode(errors="replace")
+    if child.returncode or "VUID" in messages:  # the prefix of messages of Vulkan's validation layers
+        raise Failure(f"exit status {child.returncode}: {messages[-2000:]}")
     return pickle.loads(child.stdout)
 
 
 def _serve(executor: str, options: str) -> None:
     """Run the programs of standard input. The sign of a zero depends on the order of sums, so results have 0 for -0."""
-    programs, results = pickle.load(sys.stdin.buffer), sys.stdout.buffer
+    programs, results = pickle.load(sys.stdin.buffer), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # drivers and layers print messages
     run, found = EXECUTORS[executor](programs, options), list[list[Array]]()
     for program in programs:
         arguments = program.arguments()
         run(program, arguments)
         written = [arguments[0], arguments[-1]] if program.family else [arguments[0]]
         found.append([np.where(array == 0, array.dtype.type(0), array) for array in written])
-    results.write(pickle.dumps(found))
+    with results:
+        results.write(pickle.dumps(found))
 
 
 if __name__ == "__main__":
