@@ -22,7 +22,7 @@ COMMANDS = {
     "cluster": ("coopmat.cli.cluster", "Start a worker of a cluster, or list its devices."),
     "compile": ("coopmat.cli.compile", "Compile OpenCL C, LLVM IR or SPIR-V to SPIR-V, or print a stage."),
     "cts": ("coopmat.cli.cts", "Run the conformance tests of cooperative matrices on a device."),
-    "devices": ("coopmat.cli.devices", "List the OpenCL devices and the route of each."),
+    "devices": ("coopmat.cli.devices", "List the OpenCL and Vulkan devices and the route of each."),
     "doctor": ("coopmat.cli.doctor", "Report what is missing, and the command that fixes it."),
     "export": ("coopmat.cli.export", "Write a C header with products of matrices, for programs without Python."),
     "layer": ("coopmat.cli.layer", "Add cooperative matrices to any OpenCL program by a layer of the loader."),

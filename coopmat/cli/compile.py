@@ -241,11 +241,12 @@ def _device(invocation: Invocation, options: CompileOptions) -> DeviceInfo | Non
     """Return the device to compile for: by name, from a file, or the default one if the route is `auto`; else None."""
     if invocation.device_info is None and invocation.device is None and options.matrices != "auto":
         return None
-    from coopmat.devices import from_key_values, select
+    from coopmat.devices import from_key_values
+    from coopmat.targets import find_device
 
     if invocation.device_info is not None:
         return from_key_values(read_source(invocation.device_info).decode(), invocation.device_info)
-    return select(invocation.device)
+    return find_device(invocation.device)
 
 
 def _warn_of_unchecked_shapes(module: Module, device: DeviceInfo) -> None:

@@ -55,7 +55,7 @@ _ROUTES = f"Test these routes, separated by commas: {', '.join(LISTED_ROUTES)}, 
 @click.option("-w", "--wimpy", is_flag=True, help=f"Run a few variants of each test; so does {_WIMPY}=1.")
 @click.option("--exhaustive", is_flag=True, help="Run every variant instead of a covering selection.")
 @click.option("--route", "routes", callback=_routes, metavar="R", help=_ROUTES)
-@click.option("--device", metavar="D", help="Use this device: part of a platform's or device's name, or its numbers.")
+@click.option("--device", metavar="D", help="Use this device: part of its or its platform's name, or vulkan:NAME.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Run N variants at a time.")
 @click.option("--resume", metavar="REPORT", help="Continue the run of this JSON report; skip its variants.")
 @click.option("--compare", type=(str, str), metavar="A B", help="Print the differences between two JSON reports.")

@@ -64,7 +64,7 @@ class _CommandLine:
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="FILE [COMPILER FLAGS]")
 @click.option("--kernel", metavar="K", help="Run only this kernel.")
-@click.option("--device", metavar="D", help="Use this device: part of a platform's or device's name, or its numbers.")
+@click.option("--device", metavar="D", help="Use this device: part of its or its platform's name, or vulkan:NAME.")
 @click.option("--repeat", type=click.IntRange(1), default=1, help="Launch N times; print the median time.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop after this time.")
 @click.option(

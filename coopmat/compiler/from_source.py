@@ -293,6 +293,8 @@ def emit(c: Compilation) -> bytes:
         passes = "vulkan"
     settings = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
     text = llvm_text.imported(lowered.text, imports) if imports else lowered.text
+    if c.options.is_vulkan:
+        text = with_vulkan_library(c, text)
     rules = c.memory_rules()
     with collector:
         emitted = c.timed("emit", lambda: emit(text, settings)).spirv
@@ -315,6 +317,22 @@ def legalize_native(c: Compilation, spirv: bytes) -> bytes:
     except Refused as error:
         message = f"{c.name} cannot be native under the profile {c.options.consumer.name}: {error.message}"
         raise c.refused("native-matrix", message) from error
+
+
+def with_vulkan_library(c: Compilation, text: str) -> str:
+    """Return LLVM IR linked with the library of builtin functions for Vulkan, if it calls any of them."""
+    from ..ir.lower import lower
+    from ..vulkan.modules import library as builtin_functions
+
+    fast = bool({"afn", "fast"} & set(c.options.float_flags))
+    if not builtin_functions.is_needed(text, fast):
+        return text
+
+    def build() -> bytes:
+        unit = library(builtin_functions.source(), standard="CL3.0")
+        return lower(unit, replace(lower_options(c), float_flags=())).text.encode()
+
+    return builtin_functions.link(text, _from_cache(builtin_functions.source(), build).decode(), fast)
 
 
 def convert_to_vulkan(c: Compilation) -> Converted:

@@ -25,6 +25,7 @@ from .experiment import Experiment
 from .operations.base import Setting
 from .outcome import Outcome, Status
 from .schedule import Batch, Catalogue, Item, Settings
+from .values import leave_out_subnormals
 from .writers.assembly import AssemblyWriter
 from .writers.base import KERNEL, Writer
 from .writers.c import CWriter
@@ -92,6 +93,8 @@ class Runner:
     def __post_init__(self) -> None:
         self.catalogue = Catalogue(self.settings, self.device)
         self.executor = executor_for(self.device)
+        if self.device.target_env:
+            leave_out_subnormals()
         self._tools: SpirvTools | None = None
 
     def warm_up(self) -> None:
@@ -151,7 +154,11 @@ class Runner:
                 (variant,), (kernel,) = self._fitted(batch.part(number, number + 1), [variant], built)
             except Exception as error:
                 seconds = share + time.perf_counter() - start
-                done(self._failed(batch, batch.items[number], variant, seconds, _explain(error)))
+                item, refusal = batch.items[number], _refusal(error) if self.device.target_env else ""
+                if refusal:
+                    done(batch.outcome(item, Status.NOT_SUPPORTED, seconds, refusal))
+                else:
+                    done(self._failed(batch, item, variant, seconds, _explain(error)))
                 continue
             self._finish(batch, number, variant, kernel, share + time.perf_counter() - start, done)
 
@@ -336,6 +343,8 @@ class Runner:
         arguments = list(variant.experiment.arguments)
         if self.settings.tolerance == "upstream" and variant.item.operation != "div":
             arguments = [comparison.with_upstream_tolerance(argument) for argument in arguments]
+        if self.device.target_env:
+            arguments = [comparison.with_flushed_subnormals(argument) for argument in arguments]
         faults = [comparison.fault(a, actual) for a, actual in zip(arguments, outputs, strict=True)]
         return "\n".join(fault for fault in faults if fault)
 
@@ -345,6 +354,8 @@ def _kernel_names(variants: Sequence[Prepared]) -> list[str]:
     return [KERNEL] if len(variants) == 1 else [f"{KERNEL}{number:02}" for number in range(len(variants))]
 
 
+# The codes of diagnostics about what Vulkan, or a Vulkan device, lacks.
+_REFUSALS = ("vulkan", "vulkan-device", "native-matrix", "coop-mat-target-type", "coop-mat-target-mul-add")
 # class of an error -> the beginning of the log of a variant that did not run
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (CompileError, "it does not compile:\n"),
@@ -353,6 +364,16 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (ToolError, "it does not assemble:\n"),
     (driver.DriverError, "the device does not build it:\n"),
 )
+
+
+def _refusal(error: Exception) -> str:
+    """Return why a Vulkan device cannot have a variant; "" if the error is a failure of the variant.
+
+    Vulkan lacks constructs of OpenCL C (docs/vulkan.md), and a device may lack what a module requires.
+    """
+    if not isinstance(error, CompileError) or any(item.code not in _REFUSALS for item in error.diagnostics):
+        return ""
+    return "; ".join(item.message for item in error.diagnostics)
 
 
 def _explain(error: Exception) -> str:

@@ -134,10 +134,10 @@ class Catalogue:
         """
         mode, _, name = test.partition("_")
         operation, selection = self.operations[name], selection or self.settings.selection
-        if mode == "spirv" and self.in_c(route):
+        if mode == "spirv" and (self.in_c(route) or self.device.target_env):
             return
         every = [c for c in operation.cases(self.profile(route, selection)) if operation.has(mode, c)]
-        if selection == "wimpy" and len(every) > 1:
+        if selection == "wimpy" and len(every) > 1 and not self.device.target_env:
             # In wimpy runs, each variant runs in one of the two modes on each route, in turn. A test with one mode runs
             # each variant on every second route.
             every = every[(MODES.index(mode) + ROUTES.index(route)) % 2 :: 2]
@@ -278,6 +278,8 @@ def _why_none(catalogue: Catalogue, test: str, route: str) -> str:
         catalogue.profile(route, catalogue.settings.selection)
     except ValueError as error:
         return str(error)
+    if catalogue.device.target_env and test.startswith("spirv_"):
+        return "its assembly is for OpenCL, and only OpenCL C is converted for Vulkan"
     if catalogue.in_c(route) and test.startswith("spirv_"):
         return "this route passes OpenCL C to the device, not SPIR-V"
     return "the device has no variant of this test"

@@ -94,6 +94,16 @@ class DeviceInfo:
         return [self.platform, self.name, self.version, self.driver]
 
     @property
+    def further_variants(self) -> tuple[Variant, ...]:
+        """Multiply-adds that the device has besides `variants`, and that the conformance tests leave out."""
+        return ()
+
+    @property
+    def has_maintenance(self) -> bool:
+        """Whether a Vulkan device has reductions, conversions and maps of matrices (VK_NV_cooperative_matrix2)."""
+        return False
+
+    @property
     def lister(self) -> str:
         """The function that lists the devices of this interface in a separate process (`probe`)."""
         return "coopmat.devices.query:list_devices"

@@ -31,7 +31,7 @@ def variants_for(device: DeviceInfo, sub_group_size: int | None) -> tuple[Varian
     If `sub_group_size` is None, the device's default size counts.
     """
     if sub_group_size is None or device.handle is None:
-        return device.variants
+        return None if device.variants is None else (*device.variants, *device.further_variants)
     return native_variants(device.handle, sub_group_size)
 
 

@@ -138,7 +138,7 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
         if options.code == "c" or options.matrices in OPENCL_C_ONLY:
             text = f"{device.label} takes SPIR-V only: use --matrices native, one, lanes or scratch, without --code c"
             raise launch_error(text, "no-route")
-        options = replace(options, target_env=device.target_env, code="spirv")
+        options = replace(options, target_env=device.target_env, code="spirv", spirv_version="1.6")
     if options.matrix_registers is None and device.vector_bits:
         options = replace(options, matrix_registers=registers_of(device.vector_bits))
     route = route_for(device)

@@ -10,7 +10,7 @@ import numpy as np
 from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.runtime import LocalMemory, launch_error
 
-from .modules.launch import Argument as Argument
+from .modules import Argument
 
 # OpenCL C scalar type -> numpy type
 _NUMPY = {row.opencl_c: np.dtype(row.numpy) for row in COMPONENT_TYPES.values()}

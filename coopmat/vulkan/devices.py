@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -24,7 +25,8 @@ from .loader import HOW_TO_GET, Instance, NoVulkan, VulkanError, library, listed
 
 PLATFORM = "Vulkan"
 MATRICES, MATRICES_2 = "VK_KHR_cooperative_matrix", "VK_NV_cooperative_matrix2"
-FLEXIBLE = "VkPhysicalDeviceCooperativeMatrix2FeaturesNV.cooperativeMatrixFlexibleDimensions"
+_FEATURES_2 = "VkPhysicalDeviceCooperativeMatrix2FeaturesNV"
+FLEXIBLE = f"{_FEATURES_2}.cooperativeMatrixFlexibleDimensions"
 TIME_LIMIT = 60.0
 """The time limit of listing the devices, in seconds."""
 # The beginning of the line with the answer; drivers and layers may print other lines.
@@ -44,6 +46,8 @@ _COMPONENTS: Mapping[int, str] = {
 # Vulkan requires that pointers and strides of matrices are multiples of 16 bytes, or of a shorter row.
 _ALIGNMENT = 16
 _COMPUTE_STAGE = 0x20
+# The multiples of flexible dimensions that programs may use.
+_MULTIPLES = (1, 2, 3, 4, 6, 8)
 # Later versions of Vulkan run modules for this version too.
 _TARGET = "vulkan1.3"
 
@@ -120,6 +124,21 @@ class VulkanDevice(DeviceInfo):
     requires_sizes: bool = False
     products: tuple[Product, ...] = ()
     flexible: tuple[Product, ...] = ()
+
+    @property
+    def further_variants(self) -> tuple[Variant, ...]:
+        """The multiply-adds with flexible shapes, in the sizes that programs use."""
+        found = (
+            dataclasses.replace(row, m=row.m * m, n=row.n * n, k=row.k * k).variant
+            for row in self.flexible
+            for m, n, k in itertools.product(_MULTIPLES, repeat=3)
+        )
+        return tuple(v for v in found if v is not None and v not in (self.variants or ()))
+
+    @property
+    def has_maintenance(self) -> bool:
+        names = ("Reductions", "Conversions", "PerElementOperations")
+        return self.features.issuperset(f"{_FEATURES_2}.cooperativeMatrix{name}" for name in names)
 
     @property
     def lister(self) -> str:

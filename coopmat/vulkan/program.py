@@ -16,7 +16,7 @@ from . import arguments, requirements
 from .devices import VulkanDevice, handle_of, select
 from .driver import Buffer, LogicalDevice, Pipeline
 from .loader import Instance, VulkanError
-from .modules.launch import Argument, KernelLaunch, LaunchDescription
+from .modules import Argument, KernelLaunch, LaunchDescription
 
 if TYPE_CHECKING:
     from coopmat.compiler import Module
@@ -51,7 +51,7 @@ class Device:
 
     def load(self, module: Module) -> Program:
         """Return the program of a module that is compiled for the device. Raises CompileError."""
-        launch: LaunchDescription | None = getattr(module, "launch", None)
+        launch = module.launch
         if launch is None:
             raise launch_error(f"the module is not for {self.info.label}: compile it with --target-env vulkan1.3")
         return Program(self, module.spirv, launch, module)
@@ -110,7 +110,7 @@ class Program:
     def __init__(self, device: Device, spirv: bytes, launch: LaunchDescription, module: Module | None = None) -> None:
         lacks = requirements.missing(device.info, launch)
         if lacks:
-            raise launch_error(f"{device.info.label} lacks {'; '.join(lacks)}", "not-supported")
+            raise launch_error(f"{device.info.label} lacks {'; '.join(lacks)}", "vulkan-device")
         self.device, self.spirv, self.launch, self.module = device, spirv, launch, module
         self._pipelines: dict[object, Pipeline] = {}
         weakref.finalize(self, _free, self._pipelines)
@@ -194,9 +194,7 @@ class Kernel:
         chosen = None if local_size is None else _sizes(local_size, "local size")
         with Launch(self, values) as launch:
             seconds = launch.run(sizes, chosen)
-            for position, value in enumerate(values):
-                if isinstance(value, np.ndarray):
-                    launch.copy_to(position, value)
+            launch.copy_back()
         return seconds
 
     def local_size_for(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> tuple[int, ...]:
@@ -306,17 +304,20 @@ class Launch:
         if position not in self._buffers:
             return value
         result = np.empty_like(value)
-        self.copy_to(position, result)
+        result.reshape(-1).view(np.uint8)[:] = np.frombuffer(self._buffers[position].memory, np.uint8)
         return result
 
-    def copy_to(self, position: int, array: np.ndarray[Any, Any]) -> None:
-        """Copy a buffer to an array of its size. Raises CompileError if a read-only array would change."""
-        data = np.frombuffer(self._buffers[position].memory, np.uint8)
-        if array.flags.writeable:
-            array.reshape(-1).view(np.uint8)[:] = data
-        elif not np.array_equal(array.reshape(-1).view(np.uint8), data):
-            name = self._kernel.description.arguments[position].name
-            raise launch_error(f"kernel '{self._kernel.name}' writes '{name}', whose array is read-only", "argument")
+    def copy_back(self) -> None:
+        """Copy all buffers to their arrays. Raises CompileError if a read-only array would change."""
+        for position, buffer in self._buffers.items():
+            array, data = self._values[position], np.frombuffer(buffer.memory, np.uint8)
+            own = array.reshape(-1).view(np.uint8)
+            if array.flags.writeable:
+                own[:] = data
+            elif not np.array_equal(own, data):
+                name = self._kernel.description.arguments[position].name
+                text = f"kernel '{self._kernel.name}' writes '{name}', whose array is read-only"
+                raise launch_error(text, "argument")
 
     def close(self) -> None:
         """Free the buffers."""

@@ -43,3 +43,30 @@ def test_a_wrong_product_and_a_wrong_kernel_are_told(monkeypatch, capsys, tmp_pa
     kernels = {words[1] for words in ran if words[0] == "run" and Path(words[1]).parent == device_proof.KERNELS}
     assert len(kernels) > 10
     assert "no such library" in text and text.endswith(f"1 of {len(kernels) + 2 + len(device_proof.TYPES)} right\n")
+
+
+def test_vulkan_runs_both_routes_and_accepts_what_a_device_lacks(monkeypatch, capsys) -> None:
+    ran = []
+
+    def coopmat(*words: str, **variables: str) -> tuple[bool, str]:
+        ran.append(words)
+        if words[0] == "devices":
+            return True, '"index": "vulkan:0"'
+        refused = words[0] == "run" and Path(words[1]).stem == "gemm_fp8"
+        return not refused, "error: no such type [coop-mat-target-type]" if refused else "1.0 GFLOP/s"
+
+    monkeypatch.setattr(device_proof, "coopmat", coopmat)
+    monkeypatch.setattr(device_proof, "_LIBRARY", "print(1)")
+    assert device_proof.main(["vulkan", "--device", "vulkan:RADV", "--wimpy"]) == 0
+    assert [words for words in ran if words[0] == "cts"] == [
+        ("cts", "--route", route, "--device", "vulkan:RADV", "--wimpy") for route in ("native", "lanes")
+    ]
+    assert all("vulkan:RADV" in words for words in ran if words[0] == "run")
+    count = len(list(device_proof.KERNELS.glob("*.cl")))
+    assert capsys.readouterr().out.endswith(f"{3 * count + 7} of {3 * count + 7} right\n")
+
+
+def test_vulkan_without_a_device_fails(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(device_proof, "coopmat", lambda *words: (True, "[]"))
+    assert device_proof.main(["vulkan"]) == 1
+    assert capsys.readouterr().out.endswith("0 of 1 right\n")

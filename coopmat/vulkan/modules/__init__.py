@@ -21,13 +21,14 @@ from .builtins import builtins
 from .context import Context, Kernel, Parameter
 from .declarations import declarations
 from .extended import extended, vector_data
-from .groups import groups
+from .groups import async_copies, groups
 from .interface import interface
 from .launch import Argument as Argument, KernelLaunch as KernelLaunch, LaunchDescription as LaunchDescription
 from .logical import logical
 from .matrices import matrices
 from .memory_model import memory_model
 from .pointers import drop_markers
+from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
 from .structure import structure
 from .wide_vectors import wide_vectors
 
@@ -51,9 +52,15 @@ _PASSES: tuple[Callable[[Context], None], ...] = (
     interface,
     addresses,
     drop_markers,
+    null_pointers,
+    comparisons,
+    flags,
     vector_data,
     wide_vectors,
     extended,
+    roundings,
+    async_copies,
+    float_atomics,
     logical,
     groups,
     builtins,

@@ -6,10 +6,8 @@ A generic pointer, or one to constant memory, has the storage class of the value
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ...spirv.module import OP, Instruction, id_positions, numbers
-from .code import replace_global, substitute
+from ...spirv.module import OP, Instruction, numbers
+from .code import replace_global, replace_types, substitute
 from .context import Context
 from .layout import PSB
 
@@ -17,6 +15,7 @@ _POINTER = OP["OpTypePointer"]
 _VARIABLE, _PHI, _SELECT, _BITCAST = numbers("Op*", "Variable Phi Select Bitcast")
 _CHAINS = frozenset(numbers("Op*Chain", "Access InBoundsAccess PtrAccess InBoundsPtrAccess"))
 _CASTS = frozenset(numbers("Op*", "CopyObject Bitcast PtrCastToGeneric GenericCastToPtr"))
+_EXPLICIT = OP["OpGenericCastToPtrExplicit"]
 _EMPTY = frozenset(numbers("Op*", "ConstantNull Undef"))
 _CONSTANT, _CROSS_WORKGROUP, _GENERIC, _PRIVATE = numbers(
     "StorageClass.*", "UniformConstant CrossWorkgroup Generic Private"
@@ -53,6 +52,7 @@ class _Classes:
             while self.infer(body):
                 pass
         for body in self.parts.functions:
+            body[:] = map(self.without_explicit_cast, body)
             body[:] = map(self.with_class, body)
             self.parts.define(body)
         for item in list(self.parts.globals.items):
@@ -77,6 +77,12 @@ class _Classes:
         """Return the storage class of an instruction's result; None if its operands' classes are unknown yet."""
         if item.opcode in _CHAINS or (item.opcode in _CASTS and self.is_pointer(item.operands[0])):
             return self.class_of_value(item.operands[0])
+        if item.opcode == _EXPLICIT:
+            own = self.class_of_value(item.operands[0])
+            asked = PSB if item.operands[1] in _OPENCL else item.operands[1]
+            if own not in (None, asked) and asked != PSB:
+                raise self.context.refused("a test of a generic pointer's address space that fails")
+            return None if own is None else asked
         if item.opcode in (_PHI, _SELECT):
             values = item.operands[::2] if item.opcode == _PHI else item.operands[1:]
             known = {self.classes.get(value) for value in values if not self.is_empty(value)} - {None}
@@ -95,6 +101,15 @@ class _Classes:
 
     def is_pointer(self, value: int) -> bool:
         return self.definitions[value].result_type in self.pointees
+
+    def without_explicit_cast(self, item: Instruction) -> Instruction:
+        """Return a cast, or a null pointer if the operand is in another address space, for a tested cast."""
+        if item.opcode != _EXPLICIT:
+            return item
+        if self.class_of_value(item.operands[0]) == self.classes.get(item.result or 0):
+            return Instruction(_BITCAST, item.operands[:1], item.result_type, item.result)
+        null = self.parts.globals.intern("OpConstantNull", result_type=item.result_type)
+        return Instruction(OP["OpCopyObject"], (null,), item.result_type, item.result)
 
     def with_class(self, item: Instruction) -> Instruction:
         """Return the instruction with a result type of the inferred storage class."""
@@ -119,24 +134,7 @@ class _Classes:
             globals_._remember(self.definitions[id_])
             if self.definitions[pointee].opcode != OP["OpTypeVoid"]:
                 layout.decorate_pointer(id_)
-        self.replace_types({old: new for old, new in same.items() if old != new})
-
-    def replace_types(self, ids: Mapping[int, int]) -> None:
-        """Replace types by others in the whole module."""
-        if not ids:
-            return
-        globals_ = self.parts.globals
-        globals_.items = [self.renamed(item, ids) for item in globals_.items if item.result not in ids]
-        self.parts.define(globals_.items)
-        for body in self.parts.functions:
-            body[:] = [self.renamed(item, ids) for item in body]
-            self.parts.define(body)
-        self.parts.forget(set(ids))
-
-    def renamed(self, item: Instruction, ids: Mapping[int, int]) -> Instruction:
-        at = set(id_positions(item, self.definitions))
-        operands = tuple(ids.get(word, word) if n in at else word for n, word in enumerate(item.operands))
-        return Instruction(item.opcode, operands, ids.get(item.result_type or 0, item.result_type), item.result)
+        replace_types(self.parts, {old: new for old, new in same.items() if old != new})
 
     def drop_casts(self) -> None:
         """Drop casts that change nothing; make the others bitcasts."""

@@ -13,6 +13,7 @@ _DECORATE, _LOAD, _VECTOR = OP["OpDecorate"], OP["OpLoad"], OP["OpTypeVector"]
 _BUILT_IN = ENUM["Decoration.BuiltIn"]
 _NAMES = {number: name.removeprefix("BuiltIn.") for name, number in ENUM.items() if name.startswith("BuiltIn.")}
 _VECTORS = ("WorkgroupId", "LocalInvocationId", "GlobalInvocationId", "NumWorkgroups")
+_MASKS = tuple(f"Subgroup{name}Mask" for name in ("Eq", "Ge", "Gt", "Le", "Lt"))
 _SCALARS = ("LocalInvocationIndex", "SubgroupSize", "NumSubgroups", "SubgroupId", "SubgroupLocalInvocationId")
 # A builtin of OpenCL -> the one of Vulkan with the same value: a pipeline fixes the size of subgroups, and all
 # work-groups have the same size.
@@ -23,10 +24,19 @@ _DIMENSIONS = 3
 
 def builtins(context: Context) -> None:
     """Replace the loads of OpenCL's builtin variables."""
-    _Builtins(context).run()
+    Builtins.of(context).run()
 
 
-class _Builtins:
+class Builtins:
+    """The builtin variables of one module; other passes may read them, too, before `builtins` runs."""
+
+    @classmethod
+    def of(cls, context: Context) -> Builtins:
+        """Return the context's builtins."""
+        if context.builtins is None:
+            context.builtins = cls(context)
+        return context.builtins
+
     def __init__(self, context: Context) -> None:
         self.context, self.parts = context, context.parts
         annotations = self.parts.sections[Section.ANNOTATION]
@@ -65,12 +75,14 @@ class _Builtins:
             self.convert(code, item, self.value(code, _SAME.get(name, name)))
 
     def value(self, code: Code, name: str) -> int:
-        """Return the value of a builtin, of one or three components of 32 bits."""
+        """Return the value of a builtin, of one, three or four components of 32 bits."""
         if name in self.computed:
             return self.computed[name](code)
-        if name not in (*_VECTORS, *_SCALARS):
+        if name not in (*_VECTORS, *_SCALARS, *_MASKS):
             raise self.context.refused(f"the builtin variable {name}")
         type_id = self.uint3 if name in _VECTORS else self.uint
+        if name in _MASKS:
+            type_id = self.parts.globals.intern("OpTypeVector", self.uint, 4)
         if name not in self.variables:
             self.variables[name] = self.context.variable(type_id, "Input")
         return code.add("OpLoad", type_id, self.variables[name])

@@ -8,10 +8,11 @@ rewrite(parts, {OP["OpSNegate"]: negate})
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...foreign.consumers import Parts
 from ...spirv.module import OP, Instruction, id_positions
+from ...spirv.module_globals import FUNCTION
 from ...spirv.sections import Section
 
 _VARIABLE, _LABEL, _PHI = OP["OpVariable"], OP["OpLabel"], OP["OpPhi"]
@@ -22,6 +23,8 @@ class Code:
 
     def __init__(self, parts: Parts) -> None:
         self.parts, self.items = parts, list[Instruction]()
+        self.variables = list[Instruction]()
+        self.label = 0
 
     def add(self, name: str, type_id: int | None, *operands: int, result: int | None = None) -> int:
         """Append an instruction and return its result id, a new one unless given; 0 if `type_id` is None."""
@@ -41,6 +44,36 @@ class Code:
         self.items.append(item)
         self.parts.define([item])
 
+    # --- blocks and variables
+
+    def variable(self, type_id: int) -> int:
+        """Add a variable of the function and return its id."""
+        pointer = self.parts.globals.pointer(type_id)
+        self.variables.append(Instruction(_VARIABLE, (FUNCTION,), pointer, self.parts.module.new_id()))
+        self.parts.define(self.variables[-1:])
+        return self.variables[-1].result or 0
+
+    def begin(self, label: int) -> None:
+        """Begin the block `label`."""
+        self.items.append(Instruction(_LABEL, (), None, label))
+        self.label = label
+
+    def loop(self, first: int, end: int, following: Callable[[int], int], body: Callable[[int], None]) -> None:
+        """Append `for (i = first; i < end; i = following(i)) body(i)`, with unsigned indices of 32 bits."""
+        uint, bool_ = self.parts.globals.integer(32), self.parts.globals.intern("OpTypeBool")
+        variable = self.variable(uint)
+        head, inside, behind = (self.parts.module.new_id() for _ in range(3))
+        self.add("OpStore", None, variable, first)
+        self.add("OpBranch", None, head)
+        self.begin(head)
+        index = self.add("OpLoad", uint, variable)
+        self.add("OpBranchConditional", None, self.add("OpULessThan", bool_, index, end), inside, behind)
+        self.begin(inside)
+        body(index)
+        self.add("OpStore", None, variable, following(index))
+        self.add("OpBranch", None, head)
+        self.begin(behind)
+
     # --- constants
 
     def u32(self, value: int) -> int:
@@ -56,29 +89,62 @@ Rule = Callable[[Code, Instruction], None]
 def rewrite(parts: Parts, rules: Mapping[int, Rule]) -> None:
     """Apply the rules, opcode -> rule, to the instructions of all functions; keep all other instructions."""
     for body in parts.functions:
-        if not any(item.opcode in rules for item in body):
-            continue
-        code = Code(parts)
-        for item in body:
-            rule = rules.get(item.opcode)
-            if rule is None:
-                code.items.append(item)
-            else:
-                rule(code, item)
-        body[:] = code.items
+        if any(item.opcode in rules for item in body):
+            _rewrite(parts, body, lambda code, item: rules.get(item.opcode, Code.keep)(code, item))
 
 
 def rewrite_all(parts: Parts, rule: Rule) -> None:
     """Apply one rule to all instructions of all functions."""
     for body in parts.functions:
-        code = Code(parts)
-        for item in body:
+        _rewrite(parts, body, rule)
+
+
+def _rewrite(parts: Parts, body: list[Instruction], rule: Rule) -> None:
+    code = Code(parts)
+    # label of an original block -> label of the block in which that block now ends
+    ends: dict[int, int] = {}
+    label = 0
+    for item in body:
+        if item.opcode == _LABEL:
+            label = code.label = item.result or 0
+            code.items.append(item)
+        else:
             rule(code, item)
-        body[:] = code.items
+        if code.label != label:
+            ends[label] = code.label
+    if ends:
+        code.items = [_with_ends(item, ends) if item.opcode == _PHI else item for item in code.items]
+    body[:] = code.items
+    if code.variables:
+        prepend(parts, body, code.variables, [])
 
 
-def substitute(parts: Parts, ids: Mapping[int, int]) -> None:
-    """Replace ids in the operands of all functions; chains of replacements are followed."""
+def _with_ends(phi: Instruction, ends: Mapping[int, int]) -> Instruction:
+    """Return a phi with the labels of the blocks in which its predecessors now end."""
+    words = tuple(ends.get(word, word) if n % 2 else word for n, word in enumerate(phi.operands))
+    return Instruction(phi.opcode, words, phi.result_type, phi.result)
+
+
+def replace_types(parts: Parts, ids: Mapping[int, int]) -> None:
+    """Replace types by others in the whole module, and drop their definitions."""
+    if not ids:
+        return
+    parts.globals.items = [_renamed(parts, item, ids) for item in parts.globals.items if item.result not in ids]
+    parts.define(parts.globals.items)
+    for body in parts.functions:
+        body[:] = [_renamed(parts, item, ids) for item in body]
+        parts.define(body)
+    parts.forget(set(ids))
+
+
+def _renamed(parts: Parts, item: Instruction, ids: Mapping[int, int]) -> Instruction:
+    at = set(id_positions(item, parts.definitions))
+    operands = tuple(ids.get(word, word) if n in at else word for n, word in enumerate(item.operands))
+    return Instruction(item.opcode, operands, ids.get(item.result_type or 0, item.result_type), item.result)
+
+
+def substitute(parts: Parts, ids: Mapping[int, int], functions: Sequence[list[Instruction]] | None = None) -> None:
+    """Replace ids in the operands of functions, all by default; chains of replacements are followed."""
     if not ids:
         return
 
@@ -87,7 +153,7 @@ def substitute(parts: Parts, ids: Mapping[int, int]) -> None:
             word = ids[word]
         return word
 
-    for body in parts.functions:
+    for body in parts.functions if functions is None else functions:
         for n, item in enumerate(body):
             if any(word in ids for word in item.operands):
                 at = set(id_positions(item, parts.definitions))

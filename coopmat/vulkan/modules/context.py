@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ...foreign.consumers import Parts
 from ...spirv.module import ENUM, OP, Instruction, decode_string
@@ -12,6 +12,9 @@ from ...spirv.refusal import Refused
 from ...spirv.sections import Section
 from .launch import KernelLaunch
 from .layout import Layout
+
+if TYPE_CHECKING:
+    from .builtins import Builtins
 
 
 class Parameter(Protocol):
@@ -45,6 +48,8 @@ class Context:
     launches: name of a kernel -> its interface, once the pass `interface` has run.
     work_group_size: the ids of the three specialisation constants.
     work_group_vector: the id of these as a vector.
+    glsl: the id of the instruction set GLSL.std.450, once the pass `extended` has run.
+    builtins: the builtin variables, once a pass has asked for them.
     """
 
     parts: Parts
@@ -56,6 +61,8 @@ class Context:
     launches: dict[str, KernelLaunch] = field(default_factory=dict)
     work_group_size: tuple[int, int, int] = (0, 0, 0)
     work_group_vector: int = 0
+    glsl: int = 0
+    builtins: Builtins | None = None
 
     def __post_init__(self) -> None:
         self.layout = Layout(self.parts)

@@ -5,6 +5,7 @@ They follow from the instructions that the other passes have left, as do the fea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ...graphs import reachable
@@ -23,6 +24,14 @@ _ADDRESSING, _MODEL = ENUM["AddressingModel.PhysicalStorageBuffer64"], ENUM["Mem
 _GL_COMPUTE, _LOCAL_SIZE_ID = ENUM["ExecutionModel.GLCompute"], ENUM["ExecutionMode.LocalSizeId"]
 _WORKGROUP, _PUSH = ENUM["StorageClass.Workgroup"], ENUM["StorageClass.PushConstant"]
 _VERSION = 0x00010600
+_ONLY_OPENCL = re.compile(
+    r"Op(Subgroup.*INTEL|Group(?!NonUniform)|.*Pipe|Enqueue|Build|GetKernel|.*Event|.*DefaultQueue|Sat|PtrCastToGeneric"
+    r"|GenericCast|GenericPtr|CopyMemorySized|AtomicFlag|SizeOf|FunctionCall|ReadClock|.*INTEL$)"
+)
+_CONTRACTION_OFF, _FAST_MATH = ENUM["ExecutionMode.ContractionOff"], ENUM["Decoration.FPFastMathMode"]
+# The mask of FPFastMathMode by which `library.link` marks instructions.
+_ALLOW_RECIPROCAL = 8
+_CONTRACTED = frozenset(numbers("Op*", "FAdd FSub FMul FDiv"))
 # Decorations that only OpenCL has.
 _OPENCL_DECORATIONS = frozenset(
     numbers("Decoration.*", "Constant Alignment FuncParamAttr FPFastMathMode LinkageAttributes MaxByteOffset")
@@ -96,6 +105,7 @@ _DROPPED_EXTENSIONS = frozenset({"SPV_KHR_no_integer_wrap_decoration", "SPV_KHR_
 def declarations(context: Context) -> Requirements:
     """Write the declarations of the converted module, and return the requirements on a device."""
     declarations = _Declarations(context)
+    declarations.check()
     declarations.drop_unused()
     extensions = declarations.write_extensions()
     capabilities = declarations.write_capabilities()
@@ -116,6 +126,12 @@ class _Declarations:
         self.sections = context.parts.sections
         self.code = [item for body in self.parts.functions for item in body]
 
+    def check(self) -> None:
+        """Raise Refused for an instruction that only OpenCL has, and that no pass has replaced."""
+        for item in self.code:
+            if _ONLY_OPENCL.match(item.name):
+                raise self.context.refused(f"the instruction {item.name}")
+
     def drop_unused(self) -> None:
         """Drop the types, constants and variables that no function uses, and names and decorations of missing ids."""
         definitions = self.parts.definitions
@@ -130,11 +146,22 @@ class _Declarations:
         self.parts.globals.items = [item for item in self.parts.globals.items if item.result in used]
         sets = self.sections[Section.IMPORT]
         self.sections[Section.IMPORT] = [item for item in sets if item.result in used]
+        self.mark_exact()
         known = {item.result for item in (*self.parts.globals.items, *self.code)}
         for section in (Section.NAME, Section.ANNOTATION):
             items = [item for item in self.sections[section] if item.operands[0] in known]
             self.sections[section] = [item for item in items if not self.is_of_opencl(item)]
         self.sections[Section.SOURCE] = [i for i in self.sections[Section.SOURCE] if i.opcode == OP["OpString"]]
+
+    def mark_exact(self) -> None:
+        """Decorate arithmetic that must not be contracted: by the source, or in the library of builtin functions."""
+        modes = self.sections[Section.EXECUTION_MODE]
+        strict = {item.operands[0] for item in modes if item.operands[1] == _CONTRACTION_OFF}
+        marked = {id_ for id_, rows in self.parts.decorations().items() if (_FAST_MATH, _ALLOW_RECIPROCAL) in rows}
+        for body in self.parts.functions:
+            for item in body:
+                if item.opcode in _CONTRACTED and (body[0].result in strict or item.result in marked):
+                    self.parts.decorate(item.result or 0, [(ENUM["Decoration.NoContraction"],)])
 
     def is_of_opencl(self, item: Instruction) -> bool:
         return item.opcode == OP["OpDecorate"] and item.operands[1] in _OPENCL_DECORATIONS

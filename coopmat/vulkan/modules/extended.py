@@ -43,6 +43,7 @@ def extended(context: Context) -> None:
     at = next(n for n, item in enumerate(imports) if item.result == opencl)
     imports[at] = Instruction(OP["OpExtInstImport"], tuple(encode_string(_GLSL)), None, opencl)
     context.parts.definitions[opencl] = imports[at]
+    context.glsl = opencl
 
 
 def _opencl(context: Context) -> int | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ...spirv.module import ENUM, OP, Instruction
 from ...spirv.refusal import Refused
-from .code import Code, Rule, rewrite
+from .code import Code, Rule, operand_ids, rewrite
 from .constants import constant_bytes
 from .context import Context
 from .layout import PSB
@@ -104,7 +104,7 @@ class _Flattener:
 
     def measure(self, item: Instruction) -> None:
         """Make the integers of an instruction's memory narrow enough for its accesses and offsets."""
-        flat = [value for value in item.operands if value in self.pointees]
+        flat = [value for value in operand_ids(self.parts, item) if value in self.pointees]
         if not flat:
             return
         memory = self.memory(flat[0])
@@ -230,7 +230,7 @@ class _Flattener:
 
         def if_flat(rule: Rule) -> Rule:
             def run(code: Code, item: Instruction) -> None:
-                values = (item.result or 0, *item.operands)
+                values = (item.result or 0, *operand_ids(self.parts, item))
                 if item.opcode == COPY_SIZED or any(value in self.pointees for value in values):
                     rule(code, item)
                 else:

@@ -17,6 +17,8 @@ _ARRAY, _STRUCT, _POINTER, _VECTOR, _INT, _FLOAT = numbers("OpType*", "Array Str
 _ARRAY_STRIDE, _OFFSET = numbers("Decoration.*", "ArrayStride Offset")
 PSB = ENUM["StorageClass.PhysicalStorageBuffer"]
 _POINTER_BYTES = 8
+# The most components that a vector of Vulkan has.
+WIDEST_VECTOR = 4
 
 
 class Layout:
@@ -108,6 +110,13 @@ class Layout:
             element, length = item.operands
             new = globals_.add(Instruction(_ARRAY, (self.explicit(element), length), None, new_id()))
             self.parts.decorate(new, [(_ARRAY_STRIDE, self.size(element))])
+            return new
+        if item.opcode == _VECTOR and item.operands[1] > WIDEST_VECTOR:
+            # `wide_vectors` makes the type an array, too.
+            part = globals_.intern("OpTypeVector", item.operands[0], WIDEST_VECTOR)
+            length = globals_.number(item.operands[1] // WIDEST_VECTOR)
+            new = globals_.add(Instruction(_ARRAY, (part, length), None, new_id()))
+            self.parts.decorate(new, [(_ARRAY_STRIDE, self.size(part))])
             return new
         if item.opcode == _STRUCT:
             members = tuple(map(self.explicit, item.operands))

@@ -91,8 +91,13 @@ class _MemoryModel:
     def barrier(self, code: Code, item: Instruction) -> None:
         *scopes, semantics = item.operands
         scopes = [self.scope(scope) for scope in scopes]
-        value = self.parts.types.constants.value(semantics)
+        value = self.value(semantics)
         code.add(item.name, None, *scopes, code.u32(_semantics(value, value & _ORDERS, self.classes(value))))
+
+    def value(self, semantics: int) -> int:
+        """Return the value of semantics; the strongest one if it is computed at run time."""
+        is_constant = self.parts.definitions[semantics].opcode in (OP["OpConstant"], OP["OpConstantNull"])
+        return self.parts.types.constants.value(semantics) if is_constant else _STRICT | _GLOBAL | _LOCAL
 
     def classes(self, value: int) -> int:
         """Return the bits of the memory that OpenCL's semantics name."""
@@ -104,7 +109,7 @@ class _MemoryModel:
         space = self.parts.types.storage_class(operands[0])
         own = _LOCAL if space == _WORKGROUP else _UNIFORM
         for at in _ATOMIC_SEMANTICS[item.opcode]:
-            value = self.parts.types.constants.value(operands[at])
+            value = self.value(operands[at])
             order = value & _ORDERS
             if item.opcode == OP["OpAtomicLoad"] or at == 3:
                 order = _ACQUIRE if order & (_ACQUIRE | _BOTH | _STRICT) else 0

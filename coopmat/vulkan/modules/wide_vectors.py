@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...spirv.module import OP, Instruction, numbers
-from .code import Code, rewrite_all
+from ...spirv.module import OP, Instruction, id_positions, numbers
+from .code import Code, operand_ids, rewrite_all
 from .context import Context
-from .pointers import ARRAY, CHAINS, ELEMENT_CHAINS, STRUCT, VECTOR
+from .layout import PSB, WIDEST_VECTOR as _WIDTH
+from .pointers import ARRAY, CHAINS, ELEMENT_CHAINS, POINTER, STRUCT, VECTOR
 
-_WIDTH = 4
 _COMPOSITE, _BITCAST, _EXT_INST = OP["OpConstantComposite"], OP["OpBitcast"], OP["OpExtInst"]
 # Instructions that work on arrays as they do on vectors.
 _SAME = frozenset(
@@ -62,13 +62,19 @@ class _Splitter:
         item = self.parts.definitions.get(value)
         return item is not None and item.result_type in self.parts_of
 
+    def has_wide(self, item: Instruction) -> bool:
+        """Return whether an instruction has a wide vector as result or operand."""
+        return item.result_type in self.parts_of or any(map(self.is_wide, operand_ids(self.parts, item)))
+
     def instruction(self, code: Code, item: Instruction) -> None:
         name = item.name
         if item.opcode in CHAINS | ELEMENT_CHAINS:
             self.chain(code, item)
         elif name in ("OpCompositeExtract", "OpCompositeInsert"):
             self.composite(code, item)
-        elif item.opcode in _SAME or not (item.result_type in self.parts_of or any(map(self.is_wide, item.operands))):
+        elif item.opcode in _SAME or not (
+            item.result_type in self.parts_of or any(map(self.is_wide, operand_ids(self.parts, item)))
+        ):
             code.keep(item)
         elif name == "OpCompositeConstruct":
             self.finish(code, item, [c for value in item.operands for c in self.components(code, value)])
@@ -120,16 +126,30 @@ class _Splitter:
 
     def elementwise(self, code: Code, item: Instruction) -> None:
         """Apply an instruction to each part of its operands."""
-        wide = next(value for value in (item.result or 0, *item.operands) if self.is_wide(value))
+        ids = set(id_positions(item, self.parts.definitions))
+        wide = next(v for v in (item.result or 0, *operand_ids(self.parts, item)) if self.is_wide(v))
         count = self.parts_of[self.parts.definitions[wide].result_type or 0][1]
         part = self.parts_of[item.result_type][0] if item.result_type in self.parts_of else item.result_type
         results = []
         for n in range(count):
-            operands = [self.part(code, value, n) if self.is_wide(value) else value for value in item.operands]
+            operands = [self.operand(code, value, n) if at in ids else value for at, value in enumerate(item.operands)]
             results.append(code.add(item.name, part, *operands))
             self.parts.decorate(results[-1], self.decorations.get(item.result or 0, ()))
         code.finish(item, "OpCompositeConstruct", *results)
         self.undecorated(item)
+
+    def operand(self, code: Code, value: int, n: int) -> int:
+        """Return part `n` of a wide vector, or of the vector that a pointer points to; other values unchanged."""
+        if self.is_wide(value):
+            return self.part(code, value, n)
+        item = self.parts.definitions[value]
+        kind = self.parts.definitions[item.result_type or 0] if item.result_type else None
+        if kind is None or kind.opcode != POINTER or self.context.layout.plain(kind.operands[1]) not in self.parts_of:
+            return value
+        space, (part, _) = kind.operands[0], self.parts_of[self.context.layout.plain(kind.operands[1])]
+        is_address = space == PSB
+        pointer = self.context.layout.pointer(part) if is_address else self.globals.pointer(part, space)
+        return code.add("OpInBoundsAccessChain", pointer, value, code.u32(n))
 
     def undecorated(self, item: Instruction) -> None:
         """Remove the decorations of a result that is composed of the parts now."""
@@ -144,6 +164,7 @@ class _Splitter:
     def indices(self, code: Code, type_id: int, indices: list[int]) -> Iterator[int]:
         """Yield the indices of a chain, with two for each index into a wide vector."""
         for index in indices:
+            type_id = self.context.layout.plain(type_id)
             if type_id in self.parts_of:
                 integer = code.type_of(index)
                 bits = self.parts.definitions[integer].operands[0]
@@ -210,22 +231,35 @@ class _Splitter:
         source, target = self.element(code.type_of(item.operands[0])), self.element(item.result_type or 0)
         components = self.components(code, item.operands[0])
         sizes = [self.parts.definitions[type_id].operands[0] for type_id in (source, target)]
-        if sizes[0] > sizes[1]:
-            small = self.globals.intern("OpTypeVector", target, sizes[0] // sizes[1])
-            vectors = [code.add("OpBitcast", small, value) for value in components]
-            components = [part for vector in vectors for part in self.components(code, vector)]
+        middle = self.globals.integer(32)
+        if sizes[0] > _WIDTH * sizes[1]:
+            components = self.parted(code, self.parted(code, components, middle), target)
+        elif sizes[0] > sizes[1]:
+            components = self.parted(code, components, target)
+        elif sizes[1] > _WIDTH * sizes[0]:
+            components = self.joined(code, self.joined(code, components, middle), target)
         elif sizes[0] < sizes[1]:
-            step = sizes[1] // sizes[0]
-            small = self.globals.intern("OpTypeVector", source, step)
-            groups = [components[n : n + step] for n in range(0, len(components), step)]
-            vectors = [code.add("OpCompositeConstruct", small, *group) for group in groups]
-            components = [code.add("OpBitcast", target, vector) for vector in vectors]
+            components = self.joined(code, components, target)
         elif source != target:
             components = [code.add("OpBitcast", target, value) for value in components]
         if self.parts.definitions[item.result_type or 0].opcode in (VECTOR, ARRAY):
             self.finish(code, item, components)
         else:
             code.finish(item, "OpCopyObject", components[0])
+
+    def parted(self, code: Code, values: list[int], target: int) -> list[int]:
+        """Return the bits of scalars as more scalars of a narrower type."""
+        bits = [self.parts.definitions[type_id].operands[0] for type_id in (code.type_of(values[0]), target)]
+        vector = self.globals.intern("OpTypeVector", target, bits[0] // bits[1])
+        return [part for value in values for part in self.components(code, code.add("OpBitcast", vector, value))]
+
+    def joined(self, code: Code, values: list[int], target: int) -> list[int]:
+        """Return the bits of scalars as fewer scalars of a wider type."""
+        source = code.type_of(values[0])
+        step = self.parts.definitions[target].operands[0] // self.parts.definitions[source].operands[0]
+        vector = self.globals.intern("OpTypeVector", source, step)
+        groups = [values[n : n + step] for n in range(0, len(values), step)]
+        return [code.add("OpBitcast", target, code.add("OpCompositeConstruct", vector, *group)) for group in groups]
 
     def element(self, type_id: int) -> int:
         """Return the type of a vector's components, or a scalar type itself."""

@@ -1,0 +1,123 @@
+"""Replacements for null pointers, comparisons of addresses, flags, atomics of floats, and roundings."""
+
+from __future__ import annotations
+
+from ...spirv.module import ENUM, OP, Instruction, numbers
+from .arithmetic import Arithmetic
+from .code import Code, operand_ids, prepend, rewrite, substitute
+from .context import Context
+from .layout import PSB
+from .pointers import POINTER
+
+_NULL, _PTR_EQUAL, _PTR_NOT_EQUAL, _PTR_DIFF = numbers("Op*", "ConstantNull PtrEqual PtrNotEqual PtrDiff")
+_TEST_AND_SET, _CLEAR = numbers("OpAtomicFlag*", "TestAndSet Clear")
+_FLOAT = OP["OpTypeFloat"]
+_ROUNDING = ENUM["Decoration.FPRoundingMode"]
+_TO_INTEGER = frozenset(numbers("Op*", "ConvertFToS ConvertFToU"))
+_TO_FLOAT = frozenset(numbers("Op*", "ConvertSToF ConvertUToF FConvert"))
+_EVEN, _ZERO, _UP, _DOWN = numbers("FPRoundingMode.*", "RTE RTZ RTP RTN")
+# rounding mode -> number of the instruction of GLSL.std.450 that rounds to an integer
+_ROUND = {_EVEN: 2, _ZERO: 3, _UP: 9, _DOWN: 8}
+_NAMES = {_ZERO: "_rtz", _UP: "_rtp", _DOWN: "_rtn"}
+
+
+def null_pointers(context: Context) -> None:
+    """Make null addresses of the integer 0 at the beginning of each function: Vulkan has no null constants of them."""
+    parts, globals_ = context.parts, context.parts.globals
+    for body in parts.functions:
+        code, ids = Code(parts), dict[int, int]()
+        for item in body:
+            for value in operand_ids(parts, item):
+                definition = parts.definitions.get(value)
+                if definition is None or definition.opcode != _NULL or value in ids:
+                    continue
+                kind = parts.definitions[definition.result_type or 0]
+                if kind.opcode == POINTER and kind.operands[0] == PSB:
+                    ids[value] = code.add("OpConvertUToPtr", definition.result_type, globals_.number(0, 64))
+        if ids:
+            substitute(parts, ids, [body])
+            prepend(parts, body, [], code.items)
+
+
+def comparisons(context: Context) -> None:
+    """Compare and subtract addresses as integers."""
+
+    def rule(code: Code, item: Instruction) -> None:
+        if context.parts.types.storage_class(item.operands[0]) != PSB:
+            code.keep(item)
+            return
+        long = context.parts.globals.integer(64)
+        left, right = (code.add("OpConvertPtrToU", long, pointer) for pointer in item.operands)
+        if item.opcode == _PTR_DIFF:
+            size = context.layout.size(context.parts.types.pointee(item.operands[0]))
+            difference = code.add("OpISub", long, left, right)
+            code.finish(item, "OpSDiv", difference, context.parts.globals.number(size, 64))
+        else:
+            code.finish(item, "OpIEqual" if item.opcode == _PTR_EQUAL else "OpINotEqual", left, right)
+
+    rewrite(context.parts, dict.fromkeys((_PTR_EQUAL, _PTR_NOT_EQUAL, _PTR_DIFF), rule))
+
+
+def flags(context: Context) -> None:
+    """Make operations on flags atomics of integers."""
+
+    def test_and_set(code: Code, item: Instruction) -> None:
+        old = code.add("OpAtomicExchange", context.parts.globals.integer(32), *item.operands, code.u32(1))
+        code.finish(item, "OpINotEqual", old, code.u32(0))
+
+    def clear(code: Code, item: Instruction) -> None:
+        code.add("OpAtomicStore", None, *item.operands, code.u32(0))
+
+    rewrite(context.parts, {_TEST_AND_SET: test_and_set, _CLEAR: clear})
+
+
+def float_atomics(context: Context) -> None:
+    """Load, store and exchange floats as integers, which all devices can do atomically."""
+    parts, globals_ = context.parts, context.parts.globals
+
+    def rule(code: Code, item: Instruction) -> None:
+        pointer, *operands = item.operands
+        pointee = parts.definitions[parts.types.pointee(pointer)]
+        if pointee.opcode != _FLOAT:
+            code.keep(item)
+            return
+        integer, space = globals_.integer(pointee.operands[0]), parts.types.storage_class(pointer)
+        kind = context.layout.pointer(integer) if space == PSB else globals_.pointer(integer, space)
+        place = code.add("OpBitcast", kind, pointer)
+        if item.name != "OpAtomicLoad":
+            operands[-1] = code.add("OpBitcast", integer, operands[-1])
+        if item.result is None:
+            code.add(item.name, None, place, *operands)
+        else:
+            code.finish(item, "OpBitcast", code.add(item.name, integer, place, *operands))
+
+    rewrite(parts, dict.fromkeys(numbers("OpAtomic*", "Load Store Exchange"), rule))
+
+
+def roundings(context: Context) -> None:
+    """Round before conversions to integers that state how; refuse such conversions to narrower floats."""
+    parts = context.parts
+    modes = {id_: words[1] for id_, rows in parts.decorations().items() for words in rows if words[0] == _ROUNDING}
+    glsl = context.glsl
+
+    def rule(code: Code, item: Instruction) -> None:
+        mode = modes.get(item.result or 0)
+        if mode is None:
+            code.keep(item)
+            return
+        a = Arithmetic(code, glsl)
+        value = item.operands[0]
+        if item.opcode in _TO_INTEGER:
+            code.finish(item, item.name, a.call(_ROUND[mode], value) if mode != _ZERO else value)
+            return
+        bits = parts.definitions[a.scalar(item.result_type or 0)].operands[0]
+        exact = {16: 11, 32: 24, 64: 53}[bits]
+        is_exact = a.bits(value) <= (bits if a.is_float(value) else exact)
+        if mode != _EVEN and not is_exact:
+            raise context.refused(f"a conversion to a float of {bits} bits with the rounding mode {_NAMES[mode]}")
+        code.keep(item)
+
+    if modes:
+        rewrite(parts, dict.fromkeys((*_TO_INTEGER, *_TO_FLOAT), rule))
+        for id_ in modes:
+            parts.forget({id_})

@@ -1,0 +1,222 @@
+"""OpenCL C on Vulkan devices, from the source to the results: from Python, `coopmat run` and `coopmat cts`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from vulkan_support import open_device, vulkan_device
+
+from coopmat import CompileError
+from coopmat.vulkan import Device, LocalMemory
+
+VALIDATION = "VK_LAYER_KHRONOS_validation"
+KERNELS = Path(__file__).parents[2] / "kernels"
+
+SCALARS = """
+typedef struct { int first; float second; } Pair;
+kernel void scalars(global double *out, char c, ushort s, uint u, long l, float f, float4 v)
+{
+    out[0] = c; out[1] = s; out[2] = u; out[3] = l; out[4] = f; out[5] = v.x + v.w;
+}
+kernel void reverse(global const int *in, global int *out, local int *tile)
+{
+    int i = get_local_id(0), n = get_local_size(0);
+    tile[i] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = tile[n - 1 - i];
+}
+kernel __attribute__((reqd_work_group_size(8, 2, 1))) void where(global int2 *out)
+{
+    out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = (int2)(get_group_id(0), get_local_id(1));
+}
+"""
+
+# One tile for each subgroup, of the shape M x N x K that the options define.
+GEMM = """
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+#define MATRIX(R, C, U) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, R, C, U)))
+typedef half A MATRIX(TM, TK, CLK_COOPERATIVE_MATRIX_A);
+typedef half B MATRIX(TK, TN, CLK_COOPERATIVE_MATRIX_B);
+typedef float C MATRIX(TM, TN, CLK_COOPERATIVE_MATRIX_ACCUMULATOR);
+kernel void gemm(global const half *a, global const half *b, global float *c, int n, int k)
+{
+    int row = get_group_id(1) * TM, column = get_group_id(0) * TN;
+    C sum = coop_mat_init(0);
+    for (int i = 0; i < k; i += TK) {
+        A left = coop_mat_load(a + row * k + i, ROW, k);
+        B right = coop_mat_load(b + i * n + column, ROW, n);
+        sum = coop_mat_mulAdd(left, right, sum);
+    }
+    coop_mat_store(c + row * n + column, sum, ROW, n);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    with open_device() as opened:
+        yield opened
+
+
+def test_scalars_of_every_size(device: Device) -> None:
+    program = device.program(SCALARS)
+    out = np.zeros(6)
+    vector = np.array([1, 2, 3, 4], np.float32)
+    values = (-3, np.uint16(65535), 4_000_000_000, -(1 << 40), np.float32(0.5), vector)
+    program.scalars(1, 1, out, *values)
+    assert out.tolist() == [-3, 65535, 4_000_000_000, -(1 << 40), 0.5, 5]
+    assert program.kernels == ["scalars", "reverse", "where"]
+
+
+def test_local_memory(device: Device) -> None:
+    data = np.arange(64, dtype=np.int32)
+    out = np.zeros_like(data)
+    device.program(SCALARS).reverse(64, 16, data, out, LocalMemory(64))
+    assert np.array_equal(out, data.reshape(4, 16)[:, ::-1].reshape(-1))
+
+
+def test_required_work_group_sizes(device: Device) -> None:
+    out = np.zeros((4, 16, 2), np.int32)
+    device.program(SCALARS).where((16, 4), None, out)
+    assert np.array_equal(out[1, :, 0], np.arange(16) // 8)
+    assert np.array_equal(out[:, 0, 1], np.arange(4) % 2)
+
+
+@pytest.mark.parametrize("route", ["native", "lanes"])
+def test_a_product_of_matrices(device: Device, route: str) -> None:
+    variants = [v for v in device.info.variants or () if (v.a.name, v.c.name) == ("f16", "f32")]
+    if route == "native" and not variants:
+        pytest.skip(f"{device.info.label} multiplies no halves to float")
+    m, n, k = (variants[0].m, variants[0].n, variants[0].k) if variants else (8, 8, 8)
+    program = device.program(GEMM, [f"-DTM={m}", f"-DTN={n}", f"-DTK={k}", "--matrices", route])
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((2 * m, 3 * k), (3 * k, 4 * n)))
+    c = np.zeros((2 * m, 4 * n), np.float32)
+    kernel = program.gemm
+    program.gemm((4 * kernel.sub_group_size, 2), (kernel.sub_group_size, 1), a, b, c, 4 * n, 3 * k)
+    assert np.array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    with pytest.raises(CompileError, match="partial subgroups cannot hold a matrix"):
+        program.gemm((4, 2), (1, 1), a, b, c, 4 * n, 3 * k)
+
+
+def test_a_shape_that_the_device_lacks_is_refused_at_its_line(device: Device) -> None:
+    if not device.info.variants:
+        pytest.skip(f"{device.info.label} has no matrices")
+    with pytest.raises(CompileError, match="does not support the matrix type 3x5"):
+        device.program(GEMM, ["-DTM=3", "-DTN=5", "-DTK=5"])
+
+
+def test_opencl_c_for_the_device_is_refused(device: Device) -> None:
+    with pytest.raises(CompileError, match="takes SPIR-V only"):
+        device.program(SCALARS, ["--matrices", "mma"])
+
+
+# --- the command line --------------------------------------------------------------------------------
+
+
+def coopmat(*words: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "coopmat", *words]
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **variables}, check=False, cwd=cwd
+    )
+
+
+def run(path: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return coopmat("run", str(path), "--device", vulkan_device().index, *words, **variables)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("saxpy", ()), ("reduce", ()), ("gemm_tiled", ()), ("gemm_f16", ("--matrices", "lanes", "--repeat", "2"))],
+)
+def test_kernels_run_as_on_opencl(name: str, options: Sequence[str]) -> None:
+    done = run(KERNELS / f"{name}.cl", *options)
+    assert done.returncode == 0, done.stderr
+    assert ": ok, max error" in done.stdout
+    assert "WRONG" not in done.stdout
+
+
+def test_a_wrong_result_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.cl"
+    file.write_text(
+        "// run: kernel=k global=4 local=4 a=i32[4]:zeros\n// check: a == 2 + range\n"
+        "kernel void k(global int *a) { a[get_global_id(0)] = 1; }\n".replace("2 + range", "arange(4)")
+    )
+    done = run(file)
+    assert done.returncode == 1
+    assert "WRONG" in done.stdout
+    assert "3 of 4 elements are wrong" in done.stderr
+
+
+def test_partial_work_groups_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "partial.cl"
+    file.write_text(
+        "// run: kernel=k global=6 local=4 a=i32[8]:zeros\nkernel void k(global int *a) { a[get_global_id(0)] = 1; }\n"
+    )
+    done = run(file)
+    assert done.returncode == 1
+    assert "global size (6,) is no multiple of local size (4,): Vulkan executes whole work-groups" in done.stderr
+
+
+def test_a_kernel_that_never_ends_is_ended(tmp_path: Path) -> None:
+    file = tmp_path / "endless.cl"
+    file.write_text(
+        "// run: kernel=k global=1 local=1 a=i32[1]:zeros\n"
+        "kernel void k(global volatile int *a) { while (a[0] == 0) {} }\n"
+    )
+    done = run(file, "--timeout", "5")
+    assert done.returncode == 1
+    assert "the run took longer than 5 s, and was ended" in done.stderr
+
+
+def test_a_crash_of_the_driver_is_reported_with_its_signal(tmp_path: Path) -> None:
+    if vulkan_device().kind != "CPU":
+        pytest.skip("an invalid access only crashes a device that shares the process")
+    file = tmp_path / "crash.cl"
+    file.write_text(
+        "// run: kernel=k global=8 local=8 a=i32[8]:zeros\n"
+        "kernel void k(global int *a) { a[(1l << 40) + get_global_id(0)] = 1; }\n"
+    )
+    done = run(file)
+    assert done.returncode == 1
+    assert "kernel 'k' crashed with signal 11 (SIGSEGV)" in done.stderr
+    assert "global size (8,), local size (8,), a=int32[8]" in done.stderr
+
+
+def test_unknown_devices(tmp_path: Path) -> None:
+    vulkan_device()
+    done = coopmat("run", str(KERNELS / "saxpy.cl"), "--device", "vulkan:no such device")
+    assert done.returncode == 1
+    assert "no Vulkan device fits 'vulkan:no such device'" in done.stderr
+
+
+@pytest.mark.parametrize("route", ["native", "lanes"])
+def test_conformance_tests(route: str, tmp_path: Path) -> None:
+    device = vulkan_device()
+    if route == "native" and not device.variants:
+        pytest.skip(f"{device.label} has no matrices")
+    words = ("c_length", "c_add", "spirv_add", "-w", "--device", device.index, "--route", route)
+    done = coopmat("cts", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert " 0 FAILED" in done.stdout
+    assert "only OpenCL C is converted for Vulkan" in done.stdout
+
+
+def test_the_validation_layers_report_nothing(tmp_path: Path) -> None:
+    vulkan_device()
+    variables = {"VK_INSTANCE_LAYERS": VALIDATION}
+    first = run(KERNELS / "saxpy.cl", **variables)
+    if "VK_ERROR_LAYER_NOT_PRESENT" in first.stderr:
+        pytest.skip(f"{VALIDATION} is not installed")
+    words = ("c_add", "-w", "--device", vulkan_device().index)
+    second = coopmat("cts", *words, cwd=tmp_path, **variables)
+    for done in (first, second, run(KERNELS / "reduce.cl", **variables)):
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not [word for word in ("VUID", "Validation") if word in done.stdout + done.stderr]
