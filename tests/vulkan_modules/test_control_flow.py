@@ -20,13 +20,13 @@ import coopmat
 # Statements that compute r from x and y, of forms that random programs do not have.
 UNUSUAL = [
     "switch (x & 7u) { case 0: r = 1; if (y > 2u) { r += 5; case 1: r += 7; } case 2: r *= 3; break; default: r = 9; }",
-    "switch (x & 3u) { case 0: if (y & 1u) { r = 3; } else { case 1: r += 11; } break; case 2: { { case 3: r += y; } } }",
-    "uint i = 0; for (;;) { if (i > x % 5u) goto end; switch (i & 3u) { case 0: i += 2; continue; case 1: r += i; break; "
-    "default: if (y == i) return; r ^= 3u; } i++; } end: r += 100;",
+    "switch (x & 3u) { case 0: if (y & 1u) r = 3; else { case 1: r += 11; } break; case 2: { { case 3: r += y; } } }",
+    "uint i = 0; for (;;) { if (i > x % 5u) goto end; switch (i & 3u) { case 0: i += 2; continue; case 1: r += i; "
+    "break; default: if (y == i) return; r ^= 3u; } i++; } end: r += 100;",
     "do { if (x > 3u) break; if (y > 3u) continue; r = 5; } while (0); r += x;",
-    "for (uint i = 0; i < 10u; i++) { r += x; if (y & 1u) break; else { r += 2; break; } } while (x) { r ^= 7u; break; }",
+    "for (uint i = 0; i < 10u; i++) { r += x; if (y & 1u) break; else { r = 2; break; } } while (x) { r = 7; break; }",
     "for (uint i = 0; i < 4u; i++) for (uint j = 0; j < 4u; j++) { for (uint k = 0; k < 4u; k++) { "
-    "if (i * j + k == (x & 15u)) goto end; if (k == (y & 3u)) goto next; r += k; } r *= 3; next: r += 1; } end: r ^= 1;",
+    "if (i * j + k == (x & 15u)) goto end; if (k == (y & 3u)) goto next; r += k; } r *= 3; next: r++; } end: r ^= 1;",
     "switch (x) { } switch (y) { default: r = 8; } switch (x & 1u) { case 5: r = 1; }",
     "long l = (long)x - 3; switch (l) { case -3: r = 1; case -2: r += 2; break; case 4294967290L: r = 9; break; "
     "case 2147483644L: r = 77; break; default: r = 5; }",

@@ -51,9 +51,8 @@ class Matrices:
     def statement(self, draw: Statements, scope: Scope) -> list[str]:
         matrix, use = max(draw.random.choices(scope.matrices, k=2), key=lambda found: found[1])
         if use == "C" and draw.chance(0.2) and scope.kernel:
-            return [
-                f"STORE({self.family.name}C, pm + get_group_id(0) * {TILES * TILE} + {self.tile(draw, scope)}, {matrix});"
-            ]
+            target = f"pm + get_group_id(0) * {TILES * TILE} + {self.tile(draw, scope)}"
+            return [f"STORE({self.family.name}C, {target}, {matrix});"]
         if use == "C" and self.functions and draw.chance(0.15):
             name, pointer, growth = draw.random.choice(self.functions)
             if self.grow(growth * scope.times):
