@@ -67,16 +67,15 @@ def _saved(options: argparse.Namespace) -> Iterator[tuple[list[Program], Outputs
 def failing(
     programs: list[Program], expected: Outputs, executor: str, options: str = "", seconds: float = 120
 ) -> Iterator[tuple[Program, str]]:
-    """Yield (program, reason) for each failure; if the batch has no results, run its programs one by one."""
+    """Yield (program, reason) for each failure; if the batch has no results, run its halves."""
     try:
         found = execute(executor, programs, options, seconds)
     except Failure as reason:
-        if len(programs) > 1:
-            pairs = zip(programs, expected, strict=True)
-            alone = [failure for one, right in pairs for failure in failing([one], [right], executor, options, seconds)]
-            yield from alone or [(programs[0], f"only with the next {len(programs) - 1} programs: {reason}")]
-        else:
-            yield programs[0], str(reason)
+        half, alone = len(programs) // 2, list[tuple[Program, str]]()
+        for part in (slice(half), slice(half, None)) if half else ():
+            alone += failing(programs[part], expected[part], executor, options, seconds)
+        together = f"with the next {len(programs) - 1} programs: " if half else ""
+        yield from alone or [(programs[0], f"{together}{reason}")]
         return
     for program, mine, right in zip(programs, found, expected, strict=True):
         for number, (a, b) in enumerate(zip(mine, right, strict=True)):
