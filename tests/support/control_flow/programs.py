@@ -121,7 +121,8 @@ def _kernel(draw: Statements, name: str, family: Family | None) -> str:
     inputs = [(f"d{i}", f"in[{first}{i}]", False) for i in range(draw.random.randint(2, 5))]
     uniform = ("n", "in[get_group_id(0)]", "in[5] + get_group_id(0)")
     inputs += [(f"u{i}", value, True) for i, value in enumerate(uniform) if strict]
-    variables, lines = [Variable("item", UINT, fixed=True), Variable("n", UINT, True, fixed=True)], list[str]()
+    variables, lines = [Variable("item", UINT, fixed=True)] if first else [], list[str]()
+    variables.append(Variable("n", UINT, True, fixed=True))
     for variable, value, is_uniform in inputs:
         variables.append(Variable(variable, draw.random.choice([UINT, INT] if is_uniform else draw.types), is_uniform))
         lines.append(f"{variables[-1].type.name} {variable} = {value};")
