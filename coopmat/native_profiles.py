@@ -23,6 +23,7 @@ class NativeProfile:
     small_floats: bfloat16 and smaller component types. Without it, bfloat16 components are 16-bit integers, which an
         operand of SPV_INTEL_joint_matrix on the multiply-add interprets; other such types are rejected.
     maintenance: the instructions of SPV_EXT_cooperative_matrix_maintenance1. Without it, local memory is used.
+    locates: of these, the instruction that returns the coordinates of a component.
     joint_matrix: modules use SPV_INTEL_joint_matrix, also for coordinates of components.
     lacks: pairs of a subgroup size and patterns of missing loads and stores. An example is "load 16x32.B.16 colm":
         operation, shape, use, bits of a component, layout.
@@ -34,6 +35,7 @@ class NativeProfile:
     functions: bool = True
     small_floats: bool = True
     maintenance: bool = False
+    locates: bool = True
     joint_matrix: bool = False
     lacks: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
@@ -48,7 +50,7 @@ class NativeProfile:
     @property
     def coordinates(self) -> bool:
         """Whether an instruction returns the coordinates of a component."""
-        return self.maintenance or self.joint_matrix
+        return (self.maintenance and self.locates) or self.joint_matrix
 
     @property
     def takes_all(self) -> bool:
@@ -77,7 +79,7 @@ NATIVE_PROFILES: Mapping[str, NativeProfile] = MappingProxyType(
             NativeProfile("maint1", maintenance=True),
             # Vulkan drivers; with VK_NV_cooperative_matrix2, they have the instructions of maintenance1.
             VULKAN,
-            NativeProfile("vulkan-nv2", maintenance=True),
+            NativeProfile("vulkan-nv2", maintenance=True, locates=False),
             # Intel's compiler for GPUs. It crashes on an instruction that it does not support: docs/backend.md.
             NativeProfile(
                 "igc",

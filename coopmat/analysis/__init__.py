@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..diagnostics import Diagnostics
+from ..diagnostics import Diagnostics, Span
 from ..frontend import typed
 from .implicit import (
     COMPARISON_CODES as COMPARISON_CODES,
@@ -53,3 +53,10 @@ def find_requirements(unit: typed.Unit, rules: MemoryRules | None) -> Iterator[R
     from .source_requirements import find_requirements
 
     return find_requirements(unit, rules)
+
+
+def find_refused(unit: typed.Unit) -> Iterator[tuple[Span, str]]:
+    """Yield the constructs of a unit that modules for Vulkan cannot have, with their places."""
+    from .vulkan_check import find_refused
+
+    return find_refused(unit)

@@ -406,7 +406,8 @@ _COMPILER_HELP = {
     "--matrix-variants LIST": "List the device's multiply-adds by name, separated by blanks (docs/routes.md).",
     "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "Require this "
     "alignment and stride of matrices in memory.",
-    "--native-profile NAME": "Write native matrices for this consumer: khr (default), maint1 or igc (docs/routes.md).",
+    "--native-profile NAME": "Write native matrices for this consumer: khr (default), maint1, igc, vulkan "
+    "or vulkan-nv2 (docs/routes.md).",
     "--matrix-registers BITSxCOUNT": "Tile expressions of matrix types for these vector registers (default 256x16).",
     "-ffp-contract=HOW": "Contract products and sums: on (default), off, or matrix (in expressions of "
     "matrix types, despite pragmas).",
@@ -418,7 +419,8 @@ _COMPILER_HELP = {
     "(flat vectors), intel-opaque, intel-spirv, llvm.",
     "-D -U -I -isystem -include -cl-std= -cl-ext= -cl-... -Werror -w -W<name> -Wno-<name> -O0..-O3 -g": "Work as in "
     "clang and OpenCL.",
-    "--spirv-version V, --target-env E": "Set the module's version and the environment that spirv-val checks.",
+    "--spirv-version V, --target-env E": "Set the module's version and the environment that spirv-val checks; "
+    "vulkan1.3 and vulkan1.4 convert the module for Vulkan (docs/vulkan.md).",
     "-Rpass=matrix": "Report for each multiply-add of matrices the instruction that implements it, or why none does.",
     "--verify-passes": "Check the typed AST after each pass on it.",
     "--validate, --no-validate": "Require validation, or turn it off. By default native modules must be valid, and "

@@ -109,6 +109,12 @@ def analyse(c: Compilation) -> typed.Unit:
             c.preamble.finish(unit)
         if c.release_early:
             c.drop(TOKENS, TREE)
+        if options.is_vulkan:
+            from ..analysis import find_refused
+
+            for span, what in find_refused(unit):
+                c.findings.error("vulkan", f"not supported with --target-env {options.target_env}: {what}", span)
+            c.findings.raise_if_errors()
         if unit.has_matrices:
             from ..analysis import find_requirements
 

@@ -3,7 +3,7 @@
     import coopmat.vulkan
     device = coopmat.vulkan.Device("llvmpipe")
     program = device.program(source)
-    seconds = program.gemm((64, 8), (8, 1), a, b, c)    # numpy arrays; c has the result afterwards
+    seconds = program.gemm((64, 8), (8, 1), a, b, c)  # numpy arrays; c has the result afterwards
 
 Importing this package imports no other module of it, and loads no library.
 """

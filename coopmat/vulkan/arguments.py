@@ -66,7 +66,7 @@ def _scalar(type_name: str) -> np.dtype[Any] | None:
 def _bytes(place: str, argument: Argument, value: Any) -> bytes:
     """Return the bytes of a scalar, vector or structure, filled up with zeros to the argument's size."""
     size, wanted = argument.bytes or 0, _scalar(argument.type)
-    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic) and wanted is not None:
+    if isinstance(value, (bool, int, float, np.bool_)) and not isinstance(value, np.floating) and wanted is not None:
         try:
             value = wanted.type(value)
         except (OverflowError, ValueError):
@@ -78,9 +78,14 @@ def _bytes(place: str, argument: Argument, value: Any) -> bytes:
     natural = wanted.itemsize if wanted is not None and wanted.itemsize < size <= 4 else size
     if len(data) not in (natural, size):
         raise launch_error(f"{place} has {natural} bytes, and its value has {len(data)}", "argument")
-    if isinstance(value, np.generic) and wanted is not None and value.dtype != wanted and value.dtype.kind == "f":
+    if isinstance(value, np.generic) and wanted is not None and not _may_hold(value.dtype, wanted):
         raise launch_error(f"{place} needs {wanted}, not {_given(value)}", "argument")
     return data.ljust(size, b"\0")
+
+
+def _may_hold(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Return whether a scalar of its size may be passed: integers may differ in sign, and hold the bits of a half."""
+    return given == wanted or (given.kind in "iuV" and (wanted.kind in "iu" or wanted == np.float16))
 
 
 def _given(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ _ALLOCATE_WITH_ADDRESS = 2
 _REQUIRE_FULL_SUBGROUPS = 2
 _TIMESTAMPS = 2
 _RESULT_64_BITS, _RESULT_WAIT = 1, 2
+_OUT_OF_DEVICE_MEMORY = -2
 _TOP_OF_PIPE, _COMPUTE_SHADER, _BOTTOM_OF_PIPE, _HOST = 1, 0x800, 0x2000, 0x4000
 _SHADER_WRITE, _HOST_READ = 0x40, 0x2000
 _RESETTABLE_COMMANDS = 2
@@ -59,8 +61,9 @@ class LogicalDevice:
         self, instance: Instance, physical: int, extensions: Iterable[str], features: Iterable[str], period: float = 1.0
     ) -> None:
         self.instance, self.physical, self.call = instance, physical, instance.call
-        self._process, self._is_busy, self._period = os.getpid(), False, period
+        self._process, self._is_abandoned, self._period = os.getpid(), False, period
         self._resources: dict[int, Resource] = {}
+        self._lock = threading.Lock()
         self.family, self._clock_bits = self._compute_family()
         self.handle = self._create(sorted({*extensions, *(_NEEDS[e] for e in extensions if e in _NEEDS)}), features)
         queue = ctypes.c_uint64()
@@ -124,20 +127,33 @@ class LogicalDevice:
 
     @property
     def _is_usable(self) -> bool:
-        """Whether objects may be destroyed: the process is no fork, and the device executes no kernel."""
-        return self._process == os.getpid() and not self._is_busy
+        """Whether objects may be destroyed: the process is no fork, and no kernel was abandoned while it ran."""
+        return self._process == os.getpid() and not self._is_abandoned
 
-    def memory_type(self, bits: int) -> int:
-        """Return the index of a memory type that the host can access, near the device if there is one."""
-        host = _HOST_VISIBLE | _HOST_COHERENT
+    def allocate(self, size: int, bits: int) -> int:
+        """Return memory that the host can access, near the device if it has enough; `bits` has its allowed types."""
+        flags, host = vk.VkMemoryAllocateFlagsInfo(flags=_ALLOCATE_WITH_ADDRESS), _HOST_VISIBLE | _HOST_COHERENT
+        error = VulkanError("vkAllocateMemory", _OUT_OF_DEVICE_MEMORY)
         for wanted in (host | _DEVICE_LOCAL, host):
             for i in range(self._memory.memoryTypeCount):
-                if bits >> i & 1 and self._memory.memoryTypes[i].propertyFlags & wanted == wanted:
-                    return i
-        raise VulkanError("vkAllocateMemory", -2)
+                if not bits >> i & 1 or self._memory.memoryTypes[i].propertyFlags & wanted != wanted:
+                    continue
+                info = vk.VkMemoryAllocateInfo(pNext=ctypes.addressof(flags), allocationSize=size, memoryTypeIndex=i)
+                try:
+                    return self.create("vkAllocateMemory", info)
+                except VulkanError as failure:
+                    error = failure
+        raise error
 
     def run(self, pipeline: Pipeline, constants: bytes, groups: Sequence[int]) -> float:
-        """Execute a pipeline with push constants, wait for its end, and return its time in seconds."""
+        """Execute a pipeline with push constants, wait for its end, and return its time in seconds.
+
+        Threads take turns: the queue, the fence and the queries belong to one run at a time.
+        """
+        with self._lock:
+            return self._run(pipeline, constants, groups)
+
+    def _run(self, pipeline: Pipeline, constants: bytes, groups: Sequence[int]) -> float:
         call = self.call
         allocation = vk.VkCommandBufferAllocateInfo(commandPool=self._pool, commandBufferCount=1)
         command = ctypes.c_uint64()
@@ -179,12 +195,14 @@ class LogicalDevice:
         """
         call, fence = self.call, ctypes.c_uint64(self._fence)
         submission = vk.VkSubmitInfo(commandBufferCount=1, pCommandBuffers=ctypes.addressof(command))
-        self._is_busy = True
         call.vkQueueSubmit(self.queue, 1, ctypes.addressof(submission), self._fence)
-        while call.vkWaitForFences(self.handle, 1, ctypes.addressof(fence), 1, int(_SLICE * 1e9)) != SUCCESS:
-            pass
+        try:
+            while call.vkWaitForFences(self.handle, 1, ctypes.addressof(fence), 1, int(_SLICE * 1e9)) != SUCCESS:
+                pass
+        except KeyboardInterrupt:
+            self._is_abandoned = True
+            raise
         call.vkResetFences(self.handle, 1, ctypes.addressof(fence))
-        self._is_busy = False
 
     def _elapsed(self) -> float:
         times = (ctypes.c_uint64 * 2)()
@@ -193,8 +211,8 @@ class LogicalDevice:
         self.call.vkGetQueryPoolResults(self.handle, self._queries, 0, 2, size, ctypes.addressof(times), 8, flags)
         return float((times[1] - times[0]) % (1 << self._clock_bits)) * self._period * 1e-9
 
-    def close(self) -> None:
-        """Destroy the device and everything that was created on it."""
+    def close(self) -> bool:
+        """Destroy the device and everything that was created on it; return False if that is not possible."""
         for resource in list(self._resources.values()):
             resource.close()
         if self.handle and self._is_usable:
@@ -203,6 +221,7 @@ class LogicalDevice:
             self.call.vkDestroyQueryPool(self.handle, self._queries, None)
             self.call.vkDestroyDevice(self.handle, None)
         self.handle = 0
+        return self._is_usable
 
 
 class Buffer:
@@ -224,13 +243,7 @@ class Buffer:
         self._handle = device.create("vkCreateBuffer", info)
         needs = vk.VkMemoryRequirements()
         call.vkGetBufferMemoryRequirements(device.handle, self._handle, ctypes.addressof(needs))
-        flags = vk.VkMemoryAllocateFlagsInfo(flags=_ALLOCATE_WITH_ADDRESS)
-        allocation = vk.VkMemoryAllocateInfo(
-            pNext=ctypes.addressof(flags),
-            allocationSize=needs.size,
-            memoryTypeIndex=device.memory_type(needs.memoryTypeBits),
-        )
-        self._memory = device.create("vkAllocateMemory", allocation)
+        self._memory = device.allocate(needs.size, needs.memoryTypeBits)
         call.vkBindBufferMemory(device.handle, self._handle, self._memory, 0)
         start = ctypes.c_void_p()
         call.vkMapMemory(device.handle, self._memory, 0, needs.size, 0, ctypes.addressof(start))

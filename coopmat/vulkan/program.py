@@ -93,9 +93,9 @@ def load(module: Module, device: DeviceInfo) -> Program:
 
 
 def _close(instance: Instance, logical: dict[object, LogicalDevice]) -> None:
-    while logical:
-        logical.popitem()[1].close()
-    instance.close()
+    closed = [logical.popitem()[1].close() for _ in range(len(logical))]
+    if all(closed):
+        instance.close()
 
 
 class Program:
@@ -129,8 +129,8 @@ class Program:
         return Kernel(self, name, self.launch.kernels[name])
 
     def __getattr__(self, name: str) -> Kernel:
-        if name.startswith("_") or name not in self.launch.kernels:
-            raise AttributeError(f"the program has no kernel '{name}'; its kernels are: {', '.join(self.kernels)}")
+        if "launch" not in self.__dict__ or name not in self.launch.kernels:
+            raise AttributeError(f"the program has no kernel '{name}'")
         return self.kernel(name)
 
     def bind(self, kernel: Kernel, values: Mapping[str, Any]) -> Launch:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coopmat.cts import execution
+from coopmat.cts import executors
 from coopmat.cts.execution import Refused, Runner
 from coopmat.cts.outcome import Outcome, Status
 from coopmat.cts.profile import profile_for
@@ -45,7 +45,7 @@ def test_variants_are_made_again_for_the_size_that_their_kernels_have(
         asked.append(local)
         return 16 if local == (8,) else kernel_size(kernel, device, local)
 
-    monkeypatch.setattr(execution, "kernel_size", size)
+    monkeypatch.setattr(executors, "kernel_size", size)
     found = outcomes(runner, test, count)
     assert [outcome.status for outcome in found] == [Status.PASSED] * count, found
     assert all(".sg8" in outcome.variant for outcome in found)
@@ -57,7 +57,7 @@ def test_variants_are_made_again_for_the_size_that_their_kernels_have(
 def test_kernels_that_no_size_fits_fail_with_the_reason(
     size: int, told: str, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execution, "kernel_size", lambda kernel, device, local: size if local == (8,) else 64)
+    monkeypatch.setattr(executors, "kernel_size", lambda kernel, device, local: size if local == (8,) else 64)
     (outcome,) = outcomes(runner, "c_length", 1)
     assert outcome.status is Status.FAILED
     assert told in outcome.log and "internal error" not in outcome.log
@@ -65,7 +65,7 @@ def test_kernels_that_no_size_fits_fail_with_the_reason(
 
 def test_kernels_of_several_sizes_are_tried_alone(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = iter((8, 16))
-    monkeypatch.setattr(execution, "kernel_size", lambda *_: next(sizes))
+    monkeypatch.setattr(executors, "kernel_size", lambda *_: next(sizes))
     with pytest.raises(Refused):
         outcomes(runner, "c_length", 2)
 

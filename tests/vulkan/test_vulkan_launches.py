@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -87,6 +88,7 @@ X = np.zeros(64, np.float32)
         ((64, 16), (X.astype(float), X, 1.0, 0, LocalMemory(64)), "needs an array of float32, not .* float64"),
         ((64, 16), (X, X, 1.0, -1, LocalMemory(64)), "'offset' .* cannot hold -1"),
         ((64, 16), (X, X, 1.0, "a", LocalMemory(64)), "needs a number or a value of numpy, not a str"),
+        ((64, 16), (X, X, np.int32(1), 0, LocalMemory(64)), "'factor' .* needs float32, not numpy.int32 1"),
         ((64, 16), (X, X, np.float64(1), 0, LocalMemory(64)), "'factor' .* has 4 bytes, and its value has 8"),
         ((64, 16), (X, X, 1.0, 0, LocalMemory(1 << 24)), "needs 16777216 bytes of local memory"),
     ],
@@ -192,3 +194,24 @@ def test_two_sets_of_features_are_two_devices_and_both_are_freed() -> None:
 def test_a_text_that_is_no_launch_description(device: Device) -> None:
     with pytest.raises(ValueError, match="no launch description"):
         device.load_spirv(b"", "[]")
+
+
+def test_threads_may_share_a_device(scale: Program) -> None:
+    def work(factor: int) -> bool:
+        x, y = np.arange(256, dtype=np.float32), np.zeros(256, np.float32)
+        for _ in range(10):
+            scale.main(256, 16, x, y, factor, 0, LocalMemory(64))
+        return np.array_equal(y, expected(x, factor, 0, 16))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(8)))
+
+
+def test_a_closed_device_frees_what_still_exists() -> None:
+    device = open_device()
+    program = device.load_spirv(compiled(SCALE), SCALE_LAUNCH)
+    launch = program.bind(program.kernel(), {"x": X, "y": X, "f": 1.0, "o": 0, "t": LocalMemory(64)})
+    launch.run((64,), (16,))
+    device.close()
+    launch.close()
+    device.close()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 from vulkan_support import open_device, vulkan_device
 
-from coopmat import CompileError
+from coopmat import CompileError, compile as compile_for_opencl
 from coopmat.vulkan import Device, LocalMemory
 
 VALIDATION = "VK_LAYER_KHRONOS_validation"
@@ -113,9 +115,57 @@ def test_a_shape_that_the_device_lacks_is_refused_at_its_line(device: Device) ->
         device.program(GEMM, ["-DTM=3", "-DTN=5", "-DTK=5"])
 
 
+def test_an_interrupt_ends_the_wait_for_a_kernel() -> None:
+    program = (
+        "import numpy, coopmat.vulkan\n"
+        f"device = coopmat.vulkan.Device({vulkan_device().index!r})\n"
+        "program = device.program('kernel void k(global volatile int *a) { while (a[0] == 0) {} }')\n"
+        "print('begins', flush=True)\n"
+        "program.k(1, 1, numpy.zeros(1, numpy.int32))"
+    )
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert "KeyboardInterrupt" in errors
+
+
 def test_opencl_c_for_the_device_is_refused(device: Device) -> None:
     with pytest.raises(CompileError, match="takes SPIR-V only"):
         device.program(SCALARS, ["--matrices", "mma"])
+
+
+def test_a_module_and_its_launch_description_from_files(device: Device, tmp_path: Path) -> None:
+    source = tmp_path / "reverse.cl"
+    source.write_text(SCALARS)
+    done = coopmat("compile", str(source), "--target-env", "vulkan1.3", "--emit", "spv,launch", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    description = (tmp_path / "reverse.launch.json").read_text()
+    program = device.load_spirv((tmp_path / "reverse.spv").read_bytes(), description)
+    data = np.arange(32, dtype=np.int32)
+    out = np.zeros_like(data)
+    program.reverse(32, 8, data, out, LocalMemory(32))
+    assert np.array_equal(out, data.reshape(4, 8)[:, ::-1].reshape(-1))
+
+
+def test_modules_for_opencl_are_refused(device: Device) -> None:
+    with pytest.raises(CompileError, match=r"the module is not for .*: compile it with --target-env vulkan1\.3"):
+        device.load(compile_for_opencl(SCALARS))
+
+
+def test_compile_for_a_device(tmp_path: Path) -> None:
+    source = tmp_path / "gemm.cl"
+    source.write_text(GEMM)
+    words = ("compile", str(source), "--device", vulkan_device().index, "-DTM=8", "-DTN=8", "-DTK=8", "-o", "gemm.spv")
+    done = coopmat(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "gemm.spv").read_bytes()[4:8] == b"\0\6\1\0"
 
 
 # --- the command line --------------------------------------------------------------------------------
@@ -217,6 +267,9 @@ def test_the_validation_layers_report_nothing(tmp_path: Path) -> None:
         pytest.skip(f"{VALIDATION} is not installed")
     words = ("c_add", "-w", "--device", vulkan_device().index)
     second = coopmat("cts", *words, cwd=tmp_path, **variables)
-    for done in (first, second, run(KERNELS / "reduce.cl", **variables)):
+    launches = Path(__file__).with_name("test_vulkan_launches.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", str(launches)]
+    third = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
+    for done in (first, second, third):
         assert done.returncode == 0, done.stdout + done.stderr
         assert not [word for word in ("VUID", "Validation") if word in done.stdout + done.stderr]

@@ -20,6 +20,7 @@ from .addresses import addresses
 from .builtins import builtins
 from .context import Context, Kernel, Parameter
 from .declarations import declarations
+from .described import describe
 from .extended import extended, vector_data
 from .groups import async_copies, groups
 from .interface import interface
@@ -28,6 +29,7 @@ from .logical import logical
 from .matrices import matrices
 from .memory_model import memory_model
 from .pointers import drop_markers
+from .printing import printing
 from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
 from .structure import structure
 from .wide_vectors import wide_vectors
@@ -49,11 +51,12 @@ class Converted:
 
 
 _PASSES: tuple[Callable[[Context], None], ...] = (
+    printing,
     interface,
     addresses,
     drop_markers,
-    null_pointers,
     comparisons,
+    null_pointers,
     flags,
     vector_data,
     wide_vectors,
@@ -80,6 +83,7 @@ def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Con
     parts.functions[:] = [body for body in parts.functions if body[0].result in context.entries]
     for run in _PASSES:
         run(context)
+    describe(context)
     structure(parts)
     requirements = declarations(context)
     parts.write()

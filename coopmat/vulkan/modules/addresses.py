@@ -48,6 +48,7 @@ class _Classes:
                 self.classes[item.result or 0] = _PRIVATE if item.operands[0] == _CONSTANT else item.operands[0]
 
     def run(self) -> None:
+        self.fold_nulls()
         for body in self.parts.functions:
             while self.infer(body):
                 pass
@@ -61,6 +62,18 @@ class _Classes:
                 replace_global(self.parts, Instruction(_VARIABLE, (_PRIVATE, *item.operands[1:]), pointer, item.result))
         self.convert_types()
         self.drop_casts()
+
+    def fold_nulls(self) -> None:
+        """Replace casts of null pointers by null pointers of the other type."""
+        ids: dict[int, int] = {}
+        for body in self.parts.functions:
+            for item in body:
+                if item.opcode in _CASTS and item.result_type in self.pointees:
+                    source = self.definitions[ids.get(item.operands[0], item.operands[0])]
+                    if source.opcode == OP["OpConstantNull"]:
+                        null = self.parts.globals.intern("OpConstantNull", result_type=item.result_type)
+                        ids[item.result or 0] = null
+        substitute(self.parts, ids)
 
     def infer(self, body: list[Instruction]) -> bool:
         """Infer the classes of a function's pointers from those known so far; return whether any is new."""

@@ -51,6 +51,8 @@ _GROUP_CAPABILITIES = {
     **dict.fromkeys(("ShuffleUp", "ShuffleDown"), "GroupNonUniformShuffleRelative"),
     "RotateKHR": "GroupNonUniformRotateKHR",
 }
+# A capability of maintenance1 -> that of SPV_NV_cooperative_matrix2, if the numbers differ.
+_OF_NVIDIA = {ENUM["Capability.CooperativeMatrixConversionsEXT"]: ENUM["Capability.CooperativeMatrixConversionsNV"]}
 _BALLOTS = ("Broadcast", "Ballot", "InverseBallot")
 # Capability -> the feature that a host must enable, with the struct of Vulkan's headers that has it.
 _FEATURES = {
@@ -70,7 +72,7 @@ _FEATURES = {
     "VariablePointers": "VkPhysicalDeviceVulkan11Features.variablePointers",
     "VariablePointersStorageBuffer": "VkPhysicalDeviceVulkan11Features.variablePointersStorageBuffer",
     "CooperativeMatrixKHR": "VkPhysicalDeviceCooperativeMatrixFeaturesKHR.cooperativeMatrix",
-    "CooperativeMatrixConversionsEXT": "VkPhysicalDeviceCooperativeMatrix2FeaturesNV.cooperativeMatrixConversions",
+    "CooperativeMatrixConversionsNV": "VkPhysicalDeviceCooperativeMatrix2FeaturesNV.cooperativeMatrixConversions",
     "CooperativeMatrixReductionsEXT": "VkPhysicalDeviceCooperativeMatrix2FeaturesNV.cooperativeMatrixReductions",
     "CooperativeMatrixPerElementOperationsEXT": "VkPhysicalDeviceCooperativeMatrix2FeaturesNV."
     "cooperativeMatrixPerElementOperations",
@@ -82,6 +84,8 @@ _FEATURES = {
     "AtomicFloat64AddEXT": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT.shaderBufferFloat64AtomicAdd",
     "GroupNonUniformRotateKHR": "VkPhysicalDeviceShaderSubgroupRotateFeaturesKHR.shaderSubgroupRotate",
 }
+_EXTENDED_TYPES = "VkPhysicalDeviceVulkan12Features.shaderSubgroupExtendedTypes"
+_SHARED_ATOMICS = "VkPhysicalDeviceVulkan12Features.shaderSharedInt64Atomics"
 # LocalSizeId, and full subgroups of a required size.
 _ALWAYS_FEATURES = (
     "VkPhysicalDeviceVulkan13Features.maintenance4",
@@ -110,7 +114,8 @@ def declarations(context: Context) -> Requirements:
     extensions = declarations.write_extensions()
     capabilities = declarations.write_capabilities()
     declarations.write_entry_points()
-    features = {_FEATURES[name] for name in capabilities if name in _FEATURES} | set(_ALWAYS_FEATURES)
+    features = {_FEATURES[name] for name in capabilities if name in _FEATURES and name != "Int64Atomics"}
+    features |= {*_ALWAYS_FEATURES, *declarations.further_features()}
     of_matrices = MatrixRequirements(context)
     return Requirements(
         tuple(sorted(_DEVICE_EXTENSIONS[name] for name in extensions if name in _DEVICE_EXTENSIONS)),
@@ -179,6 +184,7 @@ class _Declarations:
 
     def write_capabilities(self) -> set[str]:
         own = {item.operands[0] for item in self.sections[Section.CAPABILITY]} - _OPENCL_CAPABILITIES
+        own = {_OF_NVIDIA.get(number, number) for number in own}
         names = {name.removeprefix("Capability.") for name, n in ENUM.items() if n in own and name.startswith("Capab")}
         names = {name for name in names if ENUM[f"Capability.{name}"] in own}
         new = {*_ALWAYS, *self.of_types(), *self.of_storage(), *self.of_instructions()}
@@ -239,6 +245,22 @@ class _Declarations:
         type_id = item.result_type or self.parts.types.pointee(item.operands[0])
         kind = self.parts.definitions[type_id]
         return {"Int64Atomics"} if kind.opcode == _INT and kind.operands[0] == 64 else set()
+
+    def further_features(self) -> set[str]:
+        """Return the features that do not follow from capabilities alone."""
+        features = set()
+        for item in self.code:
+            kind = self.parts.definitions.get(item.result_type or 0)
+            if (
+                item.name.startswith("OpGroupNonUniform")
+                and kind is not None
+                and self.scalar_bits(kind.result or 0) - {32}
+            ):
+                features.add(_EXTENDED_TYPES)
+            elif item.name.startswith("OpAtomic") and "Int64Atomics" in self.of_atomic(item):
+                space = self.parts.types.storage_class(item.operands[0])
+                features.add(_SHARED_ATOMICS if space == _WORKGROUP else _FEATURES["Int64Atomics"])
+        return features
 
     # --- entry points
 

@@ -92,7 +92,7 @@ class _Extended:
             return
         name, operands = _NAMES[item.operands[1]], item.operands[2:]
         a = Arithmetic(code, self.opencl)
-        if name in floats.WITH_POINTER:
+        if name in floats.WITH_POINTER and not (name == "sincos" and self.of_doubles(code, operands)):
             value, other = floats.WITH_POINTER[name](a, operands[0])
             code.add("OpStore", None, operands[1], other)
             code.finish(item, "OpCopyObject", value)
@@ -157,7 +157,7 @@ GLSL = {
     **{"cosh": 20, "exp": 27, "exp2": 29, "fabs": 4, "floor": 8, "fma": 50, "fmax": 80, "fmin": 79, "log": 28},
     **{"log2": 30, "rint": 2, "rsqrt": 32, "sin": 13, "sinh": 19, "sqrt": 31, "tan": 15, "tanh": 21, "trunc": 3},
     **{"fclamp": 81, "degrees": 12, "fmax_common": 40, "fmin_common": 37, "mix": 46, "radians": 11, "step": 48},
-    **{"smoothstep": 49, "sign": 6, "distance": 67, "length": 66, "normalize": 69, "fast_distance": 67},
+    **{"smoothstep": 49, "distance": 67, "length": 66, "normalize": 69, "fast_distance": 67},
     **{"fast_length": 66, "fast_normalize": 69, "s_clamp": 45, "u_clamp": 44, "s_max": 42, "u_max": 41, "s_min": 39},
     **{"u_min": 38, "native_cos": 14, "native_exp": 27, "native_exp2": 29, "native_log": 28, "native_log2": 30},
     **{"native_rsqrt": 32, "native_sin": 13, "native_sqrt": 31, "native_tan": 15, "half_cos": 14, "half_exp": 27},
@@ -167,6 +167,6 @@ GLSL = {
 _OF_DOUBLES = frozenset(
     (
         *("ceil", "fabs", "floor", "fma", "fmax", "fmin", "rint", "rsqrt", "sqrt", "trunc", "fclamp", "fmax_common"),
-        *("fmin_common", "mix", "step", "smoothstep", "sign", "distance", "length", "normalize", "ldexp"),
+        *("fmin_common", "mix", "step", "smoothstep", "distance", "length", "normalize", "ldexp"),
     )
 )

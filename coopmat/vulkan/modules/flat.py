@@ -45,8 +45,8 @@ _ATOMICS = frozenset(number for name, number in OP.items() if name.startswith("O
 _WIDEST = 8
 # The variables of a group begin at multiples of this number of bytes.
 _VARIABLE_STEP = 16
-# The largest number of integers that a copy moves one by one.
-_MOST_COPIED = 1024
+# The largest number of integers that a copy moves without a loop.
+_MOST_UNROLLED = 32
 # The index that represents a null pointer.
 _NULL = 0xFFFFFFFF
 
@@ -411,25 +411,30 @@ class _Flattener:
         flat = next((p for p in (target, source) if p in self.pointees), None)
         alignment = item.operands[4] if len(item.operands) > 4 and item.operands[3] & _ALIGNED else 1
         unit = self.memory(flat).unit if flat else math.gcd(bytes_, alignment, _WIDEST)
-        if bytes_ // unit > _MOST_COPIED:
-            raise self.context.refused(f"a copy of {bytes_} bytes between variables")
         element = self.globals.integer(8 * unit)
+        access = (_ALIGNED, min(alignment, unit))
+        words = [access if pointer not in self.pointees else () for pointer in (target, source)]
         places = [self.places(code, pointer, element) for pointer in (target, source)]
-        for at in range(0, bytes_, unit):
-            access = (_ALIGNED, min(alignment, unit))
-            to, from_ = (place(at) for place in places)
-            words = [access if p not in self.pointees else () for p in (target, source)]
-            value = code.add("OpLoad", element, from_, *words[1])
-            code.add("OpStore", None, to, value, *words[0])
+
+        def move(n: int) -> None:
+            to, from_ = (place(n) for place in places)
+            code.add("OpStore", None, to, code.add("OpLoad", element, from_, *words[1]), *words[0])
+
+        count = bytes_ // unit
+        if count > _MOST_UNROLLED:
+            one = code.u32(1)
+            code.loop(code.u32(0), code.u32(count), lambda n: code.add("OpIAdd", self.uint, n, one), move)
+            return
+        for n in range(count):
+            move(code.u32(n))
 
     def places(self, code: Code, pointer: int, element: int) -> Callable[[int], int]:
-        """Return a function from an offset in bytes to a pointer to the integer at that place."""
+        """Return a function from the number of an integer, a value, to a pointer to that integer."""
         if pointer in self.pointees:
-            memory = self.memory(pointer)
-            return lambda at: self.place(code, memory, self.index(pointer), at)
+            memory, first = self.memory(pointer), self.index(pointer)
+            return lambda n: self.place(code, memory, code.add("OpIAdd", self.uint, first, n))
         if self.pointers.storage_class(pointer) != PSB:
             raise self.context.refused("a copy between pointers of different types")
         address = self.layout.pointer(element)
-        unit = self.layout.size(element)
-        first = code.add("OpBitcast", address, pointer) if code.type_of(pointer) != address else pointer
-        return lambda at: code.add("OpPtrAccessChain", address, first, code.u32(at // unit)) if at else first
+        start = code.add("OpBitcast", address, pointer) if code.type_of(pointer) != address else pointer
+        return lambda n: code.add("OpPtrAccessChain", address, start, n)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ...spirv.module import numbers
 from .arithmetic import Arithmetic
 from .integers import Function
 
 _LOG2_10, _LOG10_2 = 3.321928094887362, 0.3010299956639812
 _TRUNC, _FLOOR, _FMIN, _EXP2, _LOG2, _POW, _FABS = 3, 8, 37, 29, 30, 26, 4
+_EVEN, _ZERO, _UP, _DOWN = numbers("FPRoundingMode.*", "RTE RTZ RTP RTN")
 # width -> (bits of the mantissa, largest number below 1)
 _FORMATS = {16: (10, 1 - 2.0**-11), 32: (23, 1 - 2.0**-24), 64: (52, 1 - 2.0**-53)}
 
@@ -111,6 +113,82 @@ def _power(a: Arithmetic, x: int, y: int) -> int:
     return a.call(_POW, x, y)
 
 
+def _sign(a: Arithmetic, x: int) -> int:
+    is_zero = a.test("OpFOrdEqual", x, a.same(x, 0))
+    signed = _copysign(a, a.select(is_zero, a.same(x, 0), a.same(x, 1)), x)
+    return a.select(a.test("OpIsNan", x), a.same(x, 0), signed)
+
+
+def _nextafter(a: Arithmetic, x: int, y: int) -> int:
+    """Step the bits of x towards y; the bits of a positive number grow with it."""
+    bits, kind = a.as_integers(x), a.code.type_of(x)
+    is_up = a.test("OpFOrdLessThan", x, y)
+    is_positive = a.test("OpFOrdGreaterThan", x, a.same(x, 0))
+    grows = a.code.add("OpLogicalEqual", a.code.type_of(is_up), is_up, is_positive)
+    step = a.select(grows, a.same(bits, 1), a.same(bits, -1))
+    moved = a.cast(a.op("OpIAdd", bits, step), kind)
+    least = a.cast(
+        a.op("OpBitwiseOr", a.op("OpBitwiseAnd", a.as_integers(y), _sign_mask(a, bits)), a.same(bits, 1)), kind
+    )
+    moved = a.select(a.test("OpFOrdEqual", x, a.same(x, 0)), least, moved)
+    moved = a.select(a.test("OpFOrdEqual", x, y), y, moved)
+    return a.select(a.test("OpIsNan", x), x, a.select(a.test("OpIsNan", y), y, moved))
+
+
+def to_half(a: Arithmetic, x: int, mode: int) -> int:
+    """Return floats as halves, rounded as `mode` of FPRoundingMode states: a conversion by Vulkan may round otherwise.
+
+    The steps are those on the bits of the float: numbers too large, normal halves, and subnormal ones, whose bits a
+    shift by the exponent makes. Then the bits that are lost decide about adding one.
+    """
+    bits = a.as_integers(x)
+    sign = a.op("OpBitwiseAnd", bits, _sign_mask(a, bits))
+    size = a.op("OpBitwiseXor", bits, sign)
+    is_small = a.test("OpULessThan", size, a.same(size, 0x38800000))
+    exponent = a.shift("OpShiftRightLogical", size, 23)
+    # The bits that a half loses: 13, and more for subnormal halves; of the smallest numbers, all.
+    lost = a.call(38, a.op("OpISub", a.same(size, 126), exponent), a.same(size, 31))
+    lost = a.select(is_small, lost, a.same(size, 13))
+    mantissa = a.op("OpBitwiseOr", a.op("OpBitwiseAnd", size, a.same(size, 0x007FFFFF)), a.same(size, 0x00800000))
+    mantissa = a.select(a.test("OpULessThan", size, a.same(size, 0x00800000)), a.same(size, 0), mantissa)
+    source = a.select(is_small, mantissa, a.op("OpISub", size, a.same(size, 0x38000000)))
+    one = a.same(size, 1)
+    whole = a.op("OpShiftRightLogical", source, lost)
+    rest = a.op("OpISub", source, a.op("OpShiftLeftLogical", whole, lost))
+    half = a.op("OpShiftLeftLogical", one, a.op("OpISub", lost, one))
+    is_inexact = a.test("OpINotEqual", a.op("OpBitwiseOr", rest, _tiny(a, size, source)), a.same(size, 0))
+    whole = a.op("OpIAdd", whole, _increment(a, mode, whole, rest, half, is_inexact, sign))
+    largest = a.same(size, 0x7BFF if mode == _ZERO else 0x7C00)
+    if mode in (_UP, _DOWN):
+        is_negative = a.test("OpINotEqual", sign, a.same(sign, 0))
+        order = (0x7BFF, 0x7C00) if mode == _UP else (0x7C00, 0x7BFF)
+        largest = a.select(is_negative, a.same(size, order[0]), a.same(size, order[1]))
+    whole = a.select(a.test("OpUGreaterThanEqual", size, a.same(size, 0x47800000)), largest, whole)
+    whole = a.select(a.test("OpUGreaterThanEqual", size, a.same(size, 0x7F800000)), a.same(size, 0x7C00), whole)
+    whole = a.select(a.test("OpUGreaterThan", size, a.same(size, 0x7F800000)), a.same(size, 0x7E00), whole)
+    joined = a.convert("OpUConvert", a.op("OpBitwiseOr", whole, a.shift("OpShiftRightLogical", sign, 16)), 16)
+    return a.cast(joined, a.like(a.code.type_of(x), a.globals.intern("OpTypeFloat", 16)))
+
+
+def _tiny(a: Arithmetic, size: int, source: int) -> int:
+    """Return a nonzero value for subnormal floats, whose mantissa is dropped."""
+    return a.select(a.test("OpIEqual", source, a.same(size, 0)), size, a.same(size, 0))
+
+
+def _increment(a: Arithmetic, mode: int, whole: int, rest: int, half: int, is_inexact: int, sign: int) -> int:
+    """Return 1 for halves whose magnitude is rounded up, and 0 for others."""
+    kind = a.code.type_of(is_inexact)
+    zero, one = a.same(whole, 0), a.same(whole, 1)
+    if mode == _ZERO:
+        return zero
+    if mode == _EVEN:
+        is_odd = a.test("OpINotEqual", a.op("OpBitwiseAnd", whole, one), zero)
+        is_tie = a.code.add("OpLogicalAnd", kind, a.test("OpIEqual", rest, half), is_odd)
+        return a.select(a.code.add("OpLogicalOr", kind, a.test("OpUGreaterThan", rest, half), is_tie), one, zero)
+    name = "OpIEqual" if mode == _UP else "OpINotEqual"
+    return a.select(a.code.add("OpLogicalAnd", kind, is_inexact, a.test(name, sign, zero)), one, zero)
+
+
 FUNCTIONS: dict[str, Function] = {
     "bitselect": _bitselect,
     "copysign": _copysign,
@@ -120,6 +198,8 @@ FUNCTIONS: dict[str, Function] = {
     "maxmag": lambda a, x, y: _magnitude(a, x, y, True),
     "minmag": lambda a, x, y: _magnitude(a, x, y, False),
     "nan": _nan,
+    "nextafter": _nextafter,
+    "sign": _sign,
     "round": _round,
     "select": _select,
     **{f"{kind}_exp10": _exp10 for kind in ("half", "native")},

@@ -64,17 +64,6 @@ float __vk_logb(float x)
     return bits == 0 ? -INFINITY : (float)(__vk_frexp_2(x) - 1);
 }
 
-float __vk_nextafter(float x, float y)
-{
-    if (isnan(x) || isnan(y))
-        return x + y;
-    if (x == y)
-        return y;
-    if (x == 0.0f)
-        return as_float((as_uint(y) & 0x80000000u) | 1u);
-    return as_float(as_uint(x) + ((x < y) == (x > 0.0f) ? 1u : 0xffffffffu));
-}
-
 // The remainder of x / y, of x's sign, and the lowest bits of the quotient, by long division of the significands.
 uint2 __vk_divide(float x, float y)
 {
@@ -265,8 +254,7 @@ float __vk_pow(float x, float y)
 float __vk_pown(float x, int n)
 {
     // Two steps: the float of n has 24 bits.
-    const int rounded = (int)(((uint)n + 0x800u) & 0xfffff000u);
-    const float high = (float)rounded, low = (float)(int)((uint)n - (uint)rounded);
+    const float high = (float)(n / 4096 * 4096), low = (float)(n % 4096);
     if (n == 0)
         return 1.0f;
     if (high == 0.0f || low == 0.0f || isnan(x) || isinf(x) || x == 0.0f)
@@ -333,6 +321,8 @@ float __vk_exp10(float x)
 
 float __vk_expm1(float x)
 {
+    if (x == 0.0f)
+        return x;
     if (fabs(x) < 0.35f)
         return x + x * x * (0.5f + x * (1.6666667e-1f + x * (4.1666668e-2f + x * (8.3333338e-3f +
                x * (1.3888889e-3f + x * (1.984127e-4f + x * 2.4801588e-5f))))));
@@ -399,7 +389,7 @@ float __vk_sinpi(float x)
     float v = n & 1 ? __vk_cospi_small(r) : __vk_sinpi_small(r);
     if (n & 2)
         v = -v;
-    return copysign(1.0f, x) * v;
+    return v == 0.0f ? copysign(0.0f, x) : copysign(1.0f, x) * v;
 }
 
 float __vk_cospi(float x)
@@ -576,7 +566,7 @@ float __vk_atan2(float y, float x)
 
 float __vk_atan(float x)
 {
-    return isnan(x) ? x : fabs(x) < 1.0e-3f ? x - x * x * x * 0.33333334f : __vk_atan2(x, 1.0f);
+    return isnan(x) || x == 0.0f ? x : fabs(x) < 1.0e-3f ? x - x * x * x * 0.33333334f : __vk_atan2(x, 1.0f);
 }
 
 float __vk_asin(float x)
@@ -814,4 +804,26 @@ int __vk_lgamma_r_2(float x)
     if (floor(x) == x)
         return x == 0.0f ? (as_uint(x) >> 31 ? -1 : 1) : 0;
     return (int)floor(x) & 1 ? -1 : 1;
+}
+
+// Of the functions that need less accuracy, those that GLSL computes wrongly for some arguments.
+
+float __vk_half_powr(float x, float y)
+{
+    return __vk_powr(x, y);
+}
+
+float __vk_half_log(float x)
+{
+    return __vk_log(x);
+}
+
+float __vk_half_log2(float x)
+{
+    return __vk_log2(x);
+}
+
+float __vk_half_log10(float x)
+{
+    return __vk_log10(x);
 }

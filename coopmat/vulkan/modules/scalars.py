@@ -6,13 +6,15 @@ from ...spirv.module import ENUM, OP, Instruction, numbers
 from .arithmetic import Arithmetic
 from .code import Code, operand_ids, prepend, rewrite, substitute
 from .context import Context
+from .floats import to_half
 from .layout import PSB
-from .pointers import POINTER
+from .pointers import POINTER, VECTOR
 
 _NULL, _PTR_EQUAL, _PTR_NOT_EQUAL, _PTR_DIFF = numbers("Op*", "ConstantNull PtrEqual PtrNotEqual PtrDiff")
 _TEST_AND_SET, _CLEAR = numbers("OpAtomicFlag*", "TestAndSet Clear")
 _FLOAT = OP["OpTypeFloat"]
 _ROUNDING = ENUM["Decoration.FPRoundingMode"]
+_CONVERT = OP["OpFConvert"]
 _TO_INTEGER = frozenset(numbers("Op*", "ConvertFToS ConvertFToU"))
 _TO_FLOAT = frozenset(numbers("Op*", "ConvertSToF ConvertUToF FConvert"))
 _EVEN, _ZERO, _UP, _DOWN = numbers("FPRoundingMode.*", "RTE RTZ RTP RTN")
@@ -42,8 +44,17 @@ def null_pointers(context: Context) -> None:
 def comparisons(context: Context) -> None:
     """Compare and subtract addresses as integers."""
 
+    definitions = context.parts.definitions
+
     def rule(code: Code, item: Instruction) -> None:
-        if context.parts.types.storage_class(item.operands[0]) != PSB:
+        spaces = [context.parts.types.storage_class(pointer) for pointer in item.operands]
+        nulls = [definitions[pointer].opcode == _NULL for pointer in item.operands]
+        if any(nulls) and spaces[0] != spaces[1]:
+            # A variable in private or local memory, and the null constant of a generic pointer.
+            name = "OpConstantFalse" if item.opcode == _PTR_EQUAL else "OpConstantTrue"
+            code.finish(item, "OpCopyObject", context.parts.globals.intern(name, result_type=item.result_type))
+            return
+        if spaces[0] != PSB:
             code.keep(item)
             return
         long = context.parts.globals.integer(64)
@@ -102,11 +113,14 @@ def roundings(context: Context) -> None:
 
     def rule(code: Code, item: Instruction) -> None:
         mode = modes.get(item.result or 0)
+        a = Arithmetic(code, glsl)
+        value = item.operands[0]
+        if is_to_half(a, item):
+            code.finish(item, "OpCopyObject", to_half(a, value, _EVEN if mode is None else mode))
+            return
         if mode is None:
             code.keep(item)
             return
-        a = Arithmetic(code, glsl)
-        value = item.operands[0]
         if item.opcode in _TO_INTEGER:
             code.finish(item, item.name, a.call(_ROUND[mode], value) if mode != _ZERO else value)
             return
@@ -117,7 +131,16 @@ def roundings(context: Context) -> None:
             raise context.refused(f"a conversion to a float of {bits} bits with the rounding mode {_NAMES[mode]}")
         code.keep(item)
 
-    if modes:
-        rewrite(parts, dict.fromkeys((*_TO_INTEGER, *_TO_FLOAT), rule))
-        for id_ in modes:
-            parts.forget({id_})
+    def is_to_half(a: Arithmetic, item: Instruction) -> bool:
+        """Return whether an instruction converts floats to halves, of scalars or vectors."""
+        kinds = [parts.definitions[type_id].opcode for type_id in (item.result_type or 0, code_type(item))]
+        if item.opcode != _CONVERT or any(kind not in (_FLOAT, VECTOR) for kind in kinds):
+            return False
+        types = [parts.definitions[a.scalar(type_id)].operands for type_id in (code_type(item), item.result_type or 0)]
+        return types == [(32,), (16,)]
+
+    def code_type(item: Instruction) -> int:
+        return parts.types.of(item.operands[0])
+
+    rewrite(parts, dict.fromkeys((*_TO_INTEGER, *_TO_FLOAT), rule))
+    parts.forget(set(modes))

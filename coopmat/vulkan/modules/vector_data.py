@@ -8,7 +8,7 @@ from .context import Context
 from .layout import PSB
 from .pointers import VECTOR
 
-_ALIGNED = ENUM["MemoryAccess.Aligned"]
+_ALIGNED, _ROUNDING = ENUM["MemoryAccess.Aligned"], ENUM["Decoration.FPRoundingMode"]
 # The largest vector that one access moves.
 _WIDTH = 4
 # vloada_halfn and vstorea_halfn move vectors of three halves at multiples of four.
@@ -38,7 +38,7 @@ class VectorData:
             code.finish(item, "OpCopyObject", value)
         else:
             value, offset, pointer = operands[:3]
-            self.store(code, value, offset, pointer, name)
+            self.store(code, value, offset, pointer, name, operands[3] if name.endswith("_r") else 0)
 
     def shape(self, type_id: int) -> tuple[int, int]:
         """Return the component type and the number of components of a vector or scalar type."""
@@ -57,7 +57,7 @@ class VectorData:
             parts.append(value if memory == element else code.add("OpFConvert", self.vector(element, width), value))
         return parts[0] if len(parts) == 1 else code.add("OpCompositeConstruct", type_id, *parts)
 
-    def store(self, code: Code, value: int, offset: int, pointer: int, name: str) -> None:
+    def store(self, code: Code, value: int, offset: int, pointer: int, name: str, mode: int) -> None:
         element, count = self.shape(code.type_of(value))
         memory = self.half(name) or element
         first = self.first(code, offset, pointer, self.step(name, count))
@@ -70,6 +70,8 @@ class VectorData:
                 part = own[0] if width == 1 else code.add("OpCompositeConstruct", self.vector(element, width), *own)
             if memory != element:
                 part = code.add("OpFConvert", self.vector(memory, width), part)
+                if mode:
+                    self.parts.decorate(part, [(_ROUNDING, mode)])
             code.add("OpStore", None, place, part, *self.access(pointer, memory))
 
     def half(self, name: str) -> int:

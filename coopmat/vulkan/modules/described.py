@@ -1,0 +1,90 @@
+"""The facts about kernels that the launch description adds once a module is converted: local memory and alignments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ...spirv.checks import STRIDE_AT
+from ...spirv.module import ENUM, OP, Instruction
+from .context import Context
+from .launch import Argument
+from .pointers import ARRAY, BITCAST, CHAINS, ELEMENT_CHAINS
+
+_WORKGROUP, _PUSH = ENUM["StorageClass.Workgroup"], ENUM["StorageClass.PushConstant"]
+_STORE = OP["OpCooperativeMatrixStoreKHR"]
+# Vulkan's largest requirement on the address of a matrix; one whose rows are shorter needs their size.
+_MOST_ALIGNED = 16
+
+
+def describe(context: Context) -> None:
+    """Complete `context.launches`."""
+    for body in context.parts.functions:
+        name = context.entries[body[0].result or 0]
+        launch = context.launches[name]
+        least = _alignments(context, body)
+        arguments = tuple(_aligned(row, least) for row in launch.arguments)
+        local = sum(_local_bytes(context, variable, launch.work_group_size) for variable in _variables(context, body))
+        context.launches[name] = replace(launch, arguments=arguments, local_bytes=local)
+
+
+def _variables(context: Context, body: list[Instruction]) -> set[int]:
+    """Return the variables in work-group memory that a function uses."""
+    used = {word for item in body for word in item.operands}
+    items = (item for item in context.parts.globals.items if item.opcode == OP["OpVariable"])
+    return {item.result or 0 for item in items if item.operands[0] == _WORKGROUP and item.result in used}
+
+
+def _local_bytes(context: Context, variable: int, work_group_size: tuple[int, int, int] | None) -> int:
+    """Return the size of a variable; 0 if a specialisation constant that is unknown here determines it."""
+    definitions = context.parts.definitions
+    kind = definitions[context.parts.types.pointee(variable)]
+    if kind.opcode != ARRAY:
+        return context.layout.size(kind.result or 0)
+    element, length = kind.operands
+    if definitions[length].opcode == OP["OpConstant"]:
+        return context.layout.size(element) * context.parts.types.constants.value(length)
+    is_of_work_items = definitions[length].opcode == OP["OpSpecConstantOp"] and work_group_size is not None
+    return context.layout.size(element) * math.prod(work_group_size or ()) if is_of_work_items else 0
+
+
+def _aligned(row: Argument, least: dict[int, int]) -> Argument:
+    alignment = least.get(row.offset if row.offset is not None else -1, 1)
+    return replace(row, alignment=max(row.alignment, alignment)) if row.alignment is not None else row
+
+
+def _alignments(context: Context, body: list[Instruction]) -> dict[int, int]:
+    """Return offset of an argument -> alignment that the matrices at its address need."""
+    parts, found = context.parts, dict[int, int]()
+    offsets = {index: row.offset for index, row in enumerate(_members(context, body))}
+    for item in body:
+        if item.opcode in STRIDE_AT:
+            value = item.operands[1] if item.opcode == _STORE else item.result or 0
+            component, _, rows, columns, _ = parts.definitions[parts.types.of(value)].operands
+            layout = parts.types.constants.value(item.operands[2 if item.opcode == _STORE else 1])
+            length = parts.types.constants.value(rows if layout else columns)
+            size = min(_MOST_ALIGNED, length * context.layout.size(component))
+            member = _member(context, item.operands[0])
+            offset = offsets.get(member) if member is not None else None
+            if offset is not None:
+                found[offset] = max(found.get(offset, 1), size)
+    return found
+
+
+def _members(context: Context, body: list[Instruction]) -> list[Argument]:
+    """Return the arguments in the push-constant block, in the order of its members."""
+    rows = context.launches[context.entries[body[0].result or 0]].arguments
+    return [row for row in rows if row.offset is not None]
+
+
+def _member(context: Context, pointer: int) -> int | None:
+    """Return the number of the push constant from which an address is computed; None if that is not visible."""
+    definitions = context.parts.definitions
+    item = definitions[pointer]
+    while item.opcode in CHAINS | ELEMENT_CHAINS or item.opcode in (BITCAST, OP["OpCopyObject"]):
+        item = definitions[item.operands[0]]
+    if item.opcode != OP["OpLoad"]:
+        return None
+    chain = definitions[item.operands[0]]
+    is_push = chain.opcode in CHAINS and context.parts.types.storage_class(chain.operands[0]) == _PUSH
+    return context.parts.types.constants.value(chain.operands[1]) if is_push else None
