@@ -61,6 +61,14 @@ def installed(libraries: Sequence[str], clblast: str) -> dict[str, str]:
     return found
 
 
+def missing(libraries: Sequence[str], found: Mapping[str, str]) -> list[str]:
+    """Return the packages to install for those of `libraries` that are not in `found`."""
+    names = [name for name in libraries if name not in found]
+    # onnxruntime runs graphs that the package onnx makes.
+    has_runtime = "onnxruntime" in names and importlib.util.find_spec("onnxruntime") is not None
+    return ["onnx (for onnxruntime)" if has_runtime and name == "onnxruntime" else name for name in names]
+
+
 def contenders_of(case: Case, libraries: Sequence[str]) -> list[Contender]:
     """Return the contenders for the operation and type of a case.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
 from coopmat import __version__
@@ -26,6 +26,7 @@ class Machine:
     versions: library -> version.
     peaks: component type -> operations per second of tiles that stay in a cache; only of types that were measured.
     bandwidth: the bytes that a copy of memory reads and writes per second; 0 if it was not measured.
+    not_measured: a peak or the bandwidth -> why it was not measured.
     """
 
     date: str
@@ -37,21 +38,22 @@ class Machine:
     versions: dict[str, str]
     peaks: dict[str, float]
     bandwidth: float
+    not_measured: dict[str, str] = field(default_factory=dict)
 
 
 def machine_of(info: DeviceInfo, threads: int, versions: dict[str, str], types: Sequence[str]) -> Machine:
     """Return the machine with the peaks of some component types, which are measured unless the cache has them."""
-    peaks = {}
+    peaks, failures = {}, {}
     for name in dict.fromkeys(types):
         components = _components(name)
         try:
             peaks[name] = peak_of(info, components, _tiling(info, components))
-        except NotMeasured:
-            continue
+        except NotMeasured as error:
+            failures[f"peak of {name}"] = str(error)
     try:
         bandwidth = rates_of(info).bandwidth
-    except NotMeasured:
-        bandwidth = 0.0
+    except NotMeasured as error:
+        bandwidth, failures["bandwidth of the memory"] = 0.0, str(error)
     return Machine(
         datetime.now(timezone.utc).isoformat(timespec="seconds"),
         info.label,
@@ -62,6 +64,7 @@ def machine_of(info: DeviceInfo, threads: int, versions: dict[str, str], types: 
         {"coopmat": __version__, "python": platform.python_version(), **versions},
         peaks,
         bandwidth,
+        failures,
     )
 
 

@@ -65,22 +65,38 @@ def ratio(others: Sequence[float], own: Sequence[float]) -> Ratio:
     return Ratio(statistics.median(others) / statistics.median(own), low, high)
 
 
-def summaries(results: Sequence[Result]) -> Iterator[tuple[str, str, float, float, str]]:
-    """Yield (operation and type, contender, geometric mean, minimum, the minimum's shape) of the ratios.
+@dataclass(frozen=True)
+class Summary:
+    """The ratios of a contender for all shapes of an operation and type.
 
-    The fastest other contender of each case comes first.
+    kind: the operation and the type. shapes: the number of shapes for which there is a ratio. of_shapes: the number of
+    all shapes; in the others, the contender or ours failed.
     """
+
+    kind: str
+    contender: str
+    geometric_mean: float
+    minimum: float
+    minimum_at: str
+    shapes: int
+    of_shapes: int
+
+
+def summaries(results: Sequence[Result]) -> Iterator[Summary]:
+    """Yield the summary of each contender by operation and type, the fastest other one of each case first."""
     kinds = dict.fromkeys((result.case.operation, result.case.type) for result in results)
     for kind in kinds:
-        members = [result for result in results if (result.case.operation, result.case.type) == kind and result.ratios]
+        members = [result for result in results if (result.case.operation, result.case.type) == kind]
         rows: dict[str, list[tuple[float, str]]] = {FASTEST: []}
         for result in members:
             values = {name: item.value for name, item in result.ratios.items()}
-            for name, value in [(FASTEST, min(values.values())), *values.items()]:
+            fastest = {FASTEST: min(values.values())} if values else {}
+            for name, value in (fastest | values).items():
                 rows.setdefault(name, []).append((value, result.case.label))
         for name, pairs in rows.items():
             if pairs:
-                yield " ".join(kind), name, statistics.geometric_mean(value for value, _ in pairs), *min(pairs)
+                mean = statistics.geometric_mean(value for value, _ in pairs)
+                yield Summary(" ".join(kind), name, mean, *min(pairs), len(pairs), len(members))
 
 
 def print_results(console: Any, results: Sequence[Result], machine: Machine) -> None:
@@ -128,12 +144,15 @@ def print_summary(console: Any, results: Sequence[Result]) -> None:
     for heading in ("geometric mean", "minimum"):
         table.add_column(heading, justify="right")
     table.add_column("minimum at")
+    table.add_column("shapes", justify="right")
     last = ""
-    for kind, name, mean, least, label in summaries(results):
-        if kind != last:
+    for row in summaries(results):
+        if row.kind != last:
             table.add_section()
-        table.add_row("" if kind == last else kind, name, f"{mean:.2f}", f"{least:.2f}", label)
-        last = kind
+        numbers = f"{row.geometric_mean:.2f}", f"{row.minimum:.2f}"
+        count = f"{row.shapes}" if row.shapes == row.of_shapes else f"{row.shapes} of {row.of_shapes}"
+        table.add_row("" if row.kind == last else row.kind, row.contender, *numbers, row.minimum_at, count)
+        last = row.kind
     console.print(table)
 
 
@@ -143,8 +162,7 @@ def record(results: Sequence[Result], machine: Machine) -> dict[str, Any]:
         {**asdict(item), "flop": item.case.flop, "bytes": item.case.bytes, "ratios": _plain(item.ratios)}
         for item in results
     ]
-    names = ("kind", "contender", "geometric_mean", "minimum", "minimum_at")
-    summary = [dict(zip(names, row, strict=True)) for row in summaries(results)]
+    summary = [asdict(row) for row in summaries(results)]
     return {"schema": 1, **asdict(machine), "results": rows, "summary": summary}
 
 

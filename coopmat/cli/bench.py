@@ -105,11 +105,15 @@ def command(
 
 
 def _print_machine(console: Any, machine: Machine, against: list[str]) -> None:
+    from coopmat import bench
+
     versions = ", ".join(f"{name} {version}" for name, version in machine.versions.items())
     console.print(f"{machine.device}, {machine.threads} threads; {versions}", markup=False)
-    missing = [name for name in against if name not in machine.versions]
+    missing = bench.missing(against, machine.versions)
     if missing:
         console.print(f"not installed: {', '.join(missing)}", markup=False)
+    for name, why in machine.not_measured.items():
+        console.print(f"{name} not measured: {why}", markup=False)
 
 
 def _tiles(info: DeviceInfo, cases: list[Case]) -> tuple[dict[tuple[int, int], float], str]:

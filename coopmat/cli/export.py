@@ -46,7 +46,7 @@ def command(
     Example: coopmat export gemm --types f16 --types s8,s8,s32 -o gemm.h
     """
     from coopmat.devices import from_key_values, select
-    from coopmat.export import Library, header_text
+    from coopmat.export import Library, header_text, require_name
     from coopmat.linalg.parameters import TableError
     from coopmat.runtime.ahead import AheadTarget
 
@@ -54,21 +54,21 @@ def command(
         raise UsageError("--device and --device-info exclude each other")
     if matrices not in ("auto", *ROUTES):
         raise UsageError(f"--matrices takes a route of docs/routes.md, not '{matrices}'")
+    stem = name if name is not None else operation if output == "-" else Path(output).stem
+    try:
+        require_name(stem)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from error
     listings = [_listing(words, trans_b) for words in types]
     if device_info is not None:
         described = from_key_values(read_source(device_info).decode(), device_info)
     else:
         described = select(device)
-    stem = name if name is not None else operation if output == "-" else Path(output).stem
     try:
         library = Library.of(AheadTarget.of(described, matrices, code), listings)
     except TableError as error:
         raise UsageError(str(error)) from error
-    try:
-        text = header_text(library, stem)
-    except ValueError as error:
-        raise UsageError(f"--{error}") from error
-    write_outputs({output: text.encode()})
+    write_outputs({output: header_text(library, stem).encode()})
     return ExitStatus.DONE
 
 

@@ -17,10 +17,21 @@ from .status import ExitStatus
 @click.option("-N", "n", type=click.IntRange(1), required=True, help="The columns of B and C.")
 @click.option("-K", "k", type=click.IntRange(1), required=True, help="The columns of A and rows of B.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="The number of products.")
+@click.option("--trans-b", is_flag=True, help="B is stored as n x k, as weights are.")
 @click.option("--types", default="f32,f32,f32", show_default=True, help="The component types of A, B and C.")
 @click.option("--device", metavar="D", help="A part of the name of a platform or device, or PLATFORM:DEVICE numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(operation: str, m: int, n: int, k: int, batch: int, types: str, device: str | None, as_json: bool) -> int:
+def command(
+    operation: str,
+    m: int,
+    n: int,
+    k: int,
+    batch: int,
+    trans_b: bool,
+    types: str,
+    device: str | None,
+    as_json: bool,
+) -> int:
     """Show how coopmat.linalg computes a product: tile, time, part of the device's peak, and what limits it.
 
     The first call measures the device for some seconds. The cache keeps the measurements.
@@ -30,7 +41,8 @@ def command(operation: str, m: int, n: int, k: int, batch: int, types: str, devi
     from coopmat.linalg import plan
 
     try:
-        planned = plan(device, operation, m=m, n=n, k=k, batch=batch, types=tuple(types.split(",")))
+        components = tuple(types.split(","))
+        planned = plan(device, operation, m=m, n=n, k=k, batch=batch, trans_b=trans_b, types=components)
     except (TypeError, ValueError) as error:
         raise UsageError(f"--{error}") from error
     click.echo(json.dumps(planned.to_record(), indent=2) if as_json else str(planned))

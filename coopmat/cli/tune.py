@@ -97,11 +97,7 @@ def _tune(device: DeviceInfo, tasks: list[Task], options: dict[str, Any], journa
 
         engine = DaskEngine(options["cluster"], lambda text: click.echo(text, err=True))
         try:
-            every = (item for own in engine.devices().values() for item in own.devices)
-            names = {item.resource for item in every if item.info.identity == device.identity}
-            if not names:
-                raise UsageError(f"the cluster has no worker with {device.label} and its driver, {device.driver}")
-            run = tuning.run_on(engine, min(names))
+            run = tuning.run_on(engine, engine.restrict(device))
             return tuning.tune(device, tasks, options["budget"], journal, run=run, at_once=_AT_ONCE, progress=bar.show)
         finally:
             engine.close()

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from coopmat.devices import DeviceInfo
 from coopmat.devices.select import RESOURCE
 from coopmat.options import UsageError
 
@@ -55,6 +56,7 @@ class DaskEngine:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._report = report
         self._refused: set[str] = set()
+        self._hosts: tuple[str, ...] = ()  # the only hosts whose workers get work; empty for all
         self._own: Any = None
         if not cluster.startswith(LOCAL) and not _ADDRESS.fullmatch(cluster):
             raise UsageError(f"invalid cluster address '{cluster}': expected tcp://HOST:PORT, tls://HOST:PORT, local:N")
@@ -98,7 +100,8 @@ class DaskEngine:
         for address, facts in every.items():
             versions = [name.removeprefix(VERSION) for name in facts["resources"] if name.startswith(VERSION)]
             if versions == [version()]:
-                fitting[address] = facts
+                if not self._hosts or facts["host"] in self._hosts:
+                    fitting[address] = facts
             elif address not in self._refused:
                 self._refused.add(address)
                 has = f"coopmat {versions[0]}" if versions else "no version of coopmat"
@@ -116,6 +119,25 @@ class DaskEngine:
             address: replace(own, devices=tuple(d for d in own.devices if d.resource in workers[address]["resources"]))
             for address, own in every.items()
         }
+
+    def restrict(self, device: DeviceInfo) -> str:
+        """Use only the hosts that have the same device with the same driver now. Return its resource name there.
+
+        A resource name denotes different devices on different hosts. Raises UsageError if no host has the device.
+        """
+        hosts = {address: facts["host"] for address, facts in self.workers().items()}
+        found = {
+            (item.resource, hosts[address])
+            for address, own in self.devices().items()
+            for item in own.devices
+            if address in hosts and item.info.identity == device.identity
+        }
+        if not found:
+            raise UsageError(f"the cluster has no worker with {device.label} and its driver, {device.driver}")
+        names = Counter(sorted(name for name, _host in found))
+        ((resource, _count),) = names.most_common(1)
+        self._hosts = tuple(sorted(host for name, host in found if name == resource))
+        return resource
 
     def _slots(self, device: str) -> int:
         """Return how many units can run at a time on `device`, or on all workers if it is empty."""
@@ -205,7 +227,9 @@ class DaskEngine:
         """Submit a unit to the scheduler, and return its future."""
         resources = {VERSION + version(): 1.0, **({device: 1.0} if device else {})}
         task = call if is_isolated else call_apart
-        return self._client.submit(task, function, unit, resources=resources, pure=False)
+        # A worker that is restarted has another address, but the same host.
+        hosts = list(self._hosts) or None
+        return self._client.submit(task, function, unit, resources=resources, workers=hosts, pure=False)
 
     @contextmanager
     def _given_up_at_an_exception(self, numbers: Mapping[str, int]) -> Iterator[None]:

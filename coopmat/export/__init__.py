@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from .header import header_text as header_text
+from .header import header_text as header_text, require_name as require_name
 from .library import Library as Library

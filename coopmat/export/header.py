@@ -31,10 +31,15 @@ _BODY = """{{
 }}"""
 
 
-def header_text(library: Library, name: str) -> str:
-    """Return a C header in which all names begin with `name`. Raises ValueError if it is no identifier of C."""
+def require_name(name: str) -> None:
+    """Raise ValueError if names in a header cannot begin with `name`, because it is no identifier of C."""
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
         raise ValueError(f"name: expected an identifier of C, not '{name}'")
+
+
+def header_text(library: Library, name: str) -> str:
+    """Return a C header in which all names begin with `name`. Raises ValueError if it is no identifier of C."""
+    require_name(name)
     listings = [listing for listing, _rows in library.products]
     heads = [_head(name, listing) for listing in listings]
     bodies = (_BODY.format(name=name, number=number) for number in range(len(heads)))
@@ -107,8 +112,8 @@ def _data(library: Library, name: str) -> Iterator[str]:
             pointers = f"NULL, {array}" if form == "spirv" else f"{array}, NULL"
             parts.append(f"{{ {pointers}, sizeof {array} / sizeof *{array}, {json.dumps(options)} }}")
         parts += ["{ NULL, NULL, 0, NULL }"] * (2 - len(parts))
-        size = program.kernels[source.kernel].sub_group_size or 0
-        rows.append(f'{{ "{source.kernel}", {{ {", ".join(parts)} }}, {size} }}')
+        size = 0 if source.work_items else program.kernels[source.kernel].sub_group_size or 0
+        rows.append(f'{{ "{source.kernel}", {{ {", ".join(parts)} }}, {size}, {source.work_items} }}')
     yield _array(f"{name}_program {name}_programs", rows)
     products = []
     for number, (listing, choices) in enumerate(library.products):

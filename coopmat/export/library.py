@@ -55,7 +55,7 @@ class Library:
         return rows
 
     def _row(self, choice: Choice) -> Row:
-        sources = [choice.source, *(Source("pack", panels.options()) for panels in choice.panels)]
+        sources = [choice.source, *(Source("pack", "pack.cl", panels.options()) for panels in choice.panels)]
         for source in sources:
             self._compiled(source)
         program, *copies = map(list(self.programs).index, sources)
@@ -63,5 +63,5 @@ class Library:
 
     def _compiled(self, source: Source) -> AheadProgram:
         if source not in self.programs:
-            self.programs[source] = self.target.compile(source.text, source.options, f"{source.kernel}.cl")
+            self.programs[source] = self.target.compile(source.text, source.options, source.file)
         return self.programs[source]

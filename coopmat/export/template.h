@@ -8,6 +8,7 @@
  *   instructions   $instructions
  *   kernels        $program_count, in $forms
  *   tiles          $tiles
+ *   only in Python bias, scales, activations, batches, transposed A, packed B, and kernels for sizes that tiles divide
  *
  * In one file of your program, define ${NAME}_IMPLEMENTATION before you include this header:
  *
@@ -77,12 +78,12 @@ typedef struct {
     const char *options;
 } ${name}_part;
 
-/* A program with one kernel, built from the first part, or linked from both. Work-groups have `sub_group_size` work-items
- * for each subgroup; if it is 0, the device chooses. */
+/* A program with one kernel, built from the first part, or linked from both. Work-groups have `work_items` work-items; if
+ * it is 0, `sub_group_size` for each subgroup; if that is 0, as many as the device chooses. */
 typedef struct {
     const char *kernel;
     ${name}_part parts[2];
-    size_t sub_group_size;
+    size_t sub_group_size, work_items;
 } ${name}_program;
 
 /* How an operand is copied into panels by the program `program` (coopmat/linalg/pack.cl). */
@@ -250,7 +251,8 @@ static cl_int ${name}_build(${name}_library *library, int index)
 static cl_int ${name}_launch(${name}_library *library, cl_command_queue queue, int index, size_t groups_x,
                              size_t groups_y, size_t sub_groups, cl_uint waits, const cl_event *wait_for, cl_event *event)
 {
-    size_t size = ${name}_programs[index].sub_group_size, local[2], global[2];
+    const ${name}_program *program = &${name}_programs[index];
+    size_t size = program->work_items ? program->work_items : program->sub_group_size, local[2], global[2];
 #ifdef CL_VERSION_2_1
     const size_t one = 1;
     cl_int error = size ? CL_SUCCESS : clGetKernelSubGroupInfo(library->kernels[index], library->device,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .attention import attention as attention
+from .contexts import forget as forget
 from .convolution import conv2d as conv2d
 from .packing import pack as pack
 from .panels import Packed as Packed

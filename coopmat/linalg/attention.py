@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pyopencl.array
-from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat.matrices.variants import COMPONENT_TYPES
 
+from .contexts import keep
 from .kernels import Kernel, build, kernel_of, sub_group_size
 from .operands import (
     Description,
@@ -196,7 +196,7 @@ def _variant_of_one(rows: int, uses: int, size: int, o_type: str, causal: int) -
     return _Variant(height, width, 1, blocks, 128, size, depth, "float", o_type, 1, causal)
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _kernels(context: Any, device: Any, variant: _Variant) -> tuple[Kernel | None, Kernel]:
     """Return the kernel `pack`, if the variant has panels, and `attention`; the context keeps them."""
     program = build(context, device, "attention.cl", [f"-D{name}={x}" for name, x in variant._asdict().items()])

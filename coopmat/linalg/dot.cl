@@ -3,8 +3,8 @@
 //
 // A work-group computes TILE_M x TILE_N results. Its WORK_ITEMS work-items multiply vectors of TILE_K components along k,
 // in turns, and add up their sums at the end. TILE_K is 4, 8 or 16. gemm.cl explains the other macros, and has the same
-// arguments. As there are no matrices, the device's compiler takes this file: it has no bfloat16, whose type is called
-// ushort here.
+// arguments. As there are no matrices, the device's compiler takes this file, unless there is an activation: it has no
+// bfloat16, whose type is called ushort here.
 
 #ifndef A_TYPE
 #define A_TYPE float
@@ -109,7 +109,10 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
 #if SCALE_B
             result *= scale_b[offset_scale_b + column];
 #endif
-#if HAS_BETA
+#if CHECKS_BETA
+            if (beta != 0)
+                result += NUMBER(D_TYPE, place) * beta;
+#elif HAS_BETA
             result += NUMBER(D_TYPE, place) * beta;
 #endif
 #if BIAS_BY_ROWS

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pyopencl.array
-from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat import Program
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
+from .contexts import keep
 from .operands import Operand
 from .panels import CHUNK, Format, Panels, line_of, pack_of, panels_of, scratch_of
 from .parameters import Tiling, tilings_of
@@ -285,7 +285,7 @@ class Kernel:
             return self.kernel(queue, sizes, local, *arguments, wait_for=events)
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     """Return a kernel of gemm.cl, or of dot.cl; the context keeps it."""
     types = variant.types
@@ -294,12 +294,14 @@ def gemm_kernel(context: Any, device: Any, variant: Variant) -> Kernel:
     real = np.dtype(types[3].numpy)
     vector = [None, np.uint64]
     arguments = [None] * 3 + vector * 3 + [real] * 2 + [np.uint32] * 3 + [np.uint64] * 9
-    if variant.tiling.dot:
-        macros = macros_of(variant)
-        macros |= {name: "ushort" for name, value in macros.items() if value == "bfloat16"}
+    macros, is_dot = macros_of(variant), variant.tiling.dot > 0
+    if is_dot and not variant.activation:
         return _kernel_without_matrices(context, device, "dot.cl", "gemm", macros, arguments, head)
-    options = [f"-D{name}={value}" for name, value in macros_of(variant).items()]
-    return kernel_of(build(context, device, "gemm.cl", options, head), device, "gemm", arguments)
+    # The caller's functions are in the language that coopmat compiles. Program does so if the source names matrices.
+    head = f"#define MATRIX coop_mat\n{head}" if is_dot else head
+    options = [f"-D{name}={value}" for name, value in macros.items()]
+    program = build(context, device, "dot.cl" if is_dot else "gemm.cl", options, head)
+    return kernel_of(program, device, "gemm", arguments, has_matrices=not is_dot)
 
 
 def macros_of(variant: Variant) -> dict[str, object]:
@@ -317,11 +319,12 @@ def macros_of(variant: Variant) -> dict[str, object]:
         panels = COMPONENT_TYPES[tiling.panels[0]]
         values |= {"LINE": line_of(panels), "PACK": pack_of(panels), "CHUNK": CHUNK}
     if tiling.dot:
+        values |= {name: "ushort" for name, value in values.items() if value == "bfloat16"}
         values["WORK_ITEMS"] = tiling.dot
     return values
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _pack_kernel(context: Any, device: Any, options: tuple[str, ...]) -> Kernel:
     """Return a kernel of pack.cl; the context keeps it."""
     program = build(context, device, "pack.cl", options)
@@ -366,7 +369,7 @@ def build_peak(
     return launch, groups * in_group * 2 * m * n * k
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def sub_group_size(context: Any, device: Any) -> int:
     """Return the number of work-items that compute with a matrix by default; the context keeps it."""
     matrix = "coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)"
@@ -425,12 +428,12 @@ def enqueue_copy(queue: Any, source: Operand, own: Any, target: Operand, other: 
     return kernel.enqueue(queue, (columns, rows, batch), None, [own, other, *numbers], events)
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _copy_kernel(context: Any, device: Any, size: int) -> Kernel:
     return _kernel_without_matrices(context, device, "copy.cl", "copy", {"TYPE": _WORDS[size]})
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def patches_kernel(context: Any, device: Any, size: int) -> Kernel:
     """Return the kernel of conv2d.cl for components of `size` bytes; the context keeps it."""
     arguments = [None, None, np.uint64] + [np.int32] * 14

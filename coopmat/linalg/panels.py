@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyopencl as cl
-from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
+from .contexts import keep
 from .operands import Description, Operand
 from .parameters import Tiling
 
@@ -194,7 +194,7 @@ class Scratch:
             return self.event
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def scratch_of(context: Any, device: Any) -> Scratch:
     """Return the memory for the panels of all products on a device; the context keeps it."""
     return Scratch()

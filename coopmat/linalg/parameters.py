@@ -33,6 +33,7 @@ from coopmat.runtime.instruction_probe import instructions
 # The component types of the result, and of A and B, that dot.cl has.
 _DOT_RESULTS = frozenset({"f16", "f32", "f64"})
 _DOT_TYPES = _DOT_RESULTS | {"bf16"}
+MOST_ROWS = 16  # of the class "rows"
 
 
 def shape_class(batch: int, m: int, n: int, k: int) -> str:
@@ -41,7 +42,7 @@ def shape_class(batch: int, m: int, n: int, k: int) -> str:
     "rows" has at most 16 rows; "batch" is several small products; "tall" and "wide" have one side that is four times
     as long as the other; "small", "medium" and "large" are by the number of results.
     """
-    if m <= 16:
+    if m <= MOST_ROWS:
         return "rows"
     if batch > 1 and m * n <= 128 * 128:
         return "batch"
@@ -111,15 +112,20 @@ def tilings_of(
         raise TableError(
             f"{user_table(route_of(device))}: its lists allow and deny exclude all tiles for {types[0].name}"
         )
-    dots = _dots(route_of(device), types, shape) if by_columns else []
+    dots = [Tiling.from_dict(row) for row in dots_of(device, types, shape)[:1]] if by_columns else []
     return [*(x for x in [*dots, *tilings] if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
 
 
-def _dots(route: str, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> list[Tiling]:
-    """Return the tiling of dot products of a shape, if the table has one."""
-    lists = table(route)
+def dots_of(
+    device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, with_excluded: bool = False
+) -> list[dict[str, Any]]:
+    """Return the rows of the table with dot products for a shape, the best first.
+
+    with_excluded: whether to ignore the user's lists.
+    """
+    lists = table(route_of(device))
     rows = listed(lists["gemm"].get(types[0].name, {}).get("dots", []))
-    return [Tiling.from_dict(row) for row in rows if _is_for(row, shape) and is_permitted(row, lists)][:1]
+    return [row for row in rows if _is_for(row, shape) and (with_excluded or is_permitted(row, lists))]
 
 
 def rows_of(
@@ -188,18 +194,18 @@ def force(tiling: Tiling | None) -> None:
 
 def _fits(tiling: Tiling, device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int]) -> bool:
     """Return whether A and B can be copied, or read, as the tiling requires."""
-    if tiling.dot:
-        return {types[0].name, types[1].name} <= _DOT_TYPES and types[-1].name in _DOT_RESULTS
-    if not (tiling.panels or tiling.block):
-        return True
-    return shape[3] > 0 and fits(tiling, int(device.local_mem_size) if tiling.block else 0, types)
+    if not shape[3] and (tiling.panels or tiling.block):
+        return False
+    return fits(tiling, int(device.local_mem_size) if tiling.block else 0, types)
 
 
 def fits(tiling: Tiling, local_memory: int, types: tuple[ComponentType, ...]) -> bool:
-    """Return whether A and B can be copied as the tiling requires, if they are not empty.
+    """Return whether A and B can be copied, or read, as the tiling requires, if they are not empty.
 
     local_memory: the device's local memory, in bytes.
     """
+    if tiling.dot:
+        return {types[0].name, types[1].name} <= _DOT_TYPES and types[-1].name in _DOT_RESULTS
     if tiling.panels:
         kinds = {COMPONENT_TYPES[name].kind for name in tiling.panels}
         return kinds == {types[0].kind} and types[0].bits <= COMPONENT_TYPES[tiling.panels[0]].bits

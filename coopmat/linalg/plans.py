@@ -8,9 +8,11 @@ from typing import Any
 from coopmat.devices import DeviceInfo, describe, select
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
-from .parameters import Tiling, instruction_of, route_of, rows_of, shape_class, table, tilings_of
+from .parameters import Tiling, dots_of, instruction_of, route_of, rows_of, shape_class, table, tilings_of
 from .products import INPUTS, OUTPUTS, sum_type
 from .rates import NotMeasured, peak_of, rates_of, seconds_of
+
+_MANY = 4096  # rows, columns and depth of a product whose tile determines a device's peak
 
 
 @dataclass(frozen=True)
@@ -18,31 +20,40 @@ class Plan:
     """How a device computes a product. Times are in seconds.
 
     shape: (matrices in the batch, m, n, k). types: the component types of A, B and C.
+    trans_b: whether B is stored as n x k.
     shape_class: the class of the shape in the tables of tiles.
     route: the route to the device's instructions. instruction: the matrix instruction's name; empty if none is used.
-    tile, block, panels: as in `Tiling`. note: what is uncertain about the choice; empty if nothing is.
+    kernel: the source of the kernel, gemm.cl or dot.cl. reason: why this one is used.
+    tile, block, panels, dot: as in `Tiling`. note: what is uncertain about the choice; empty if nothing is.
     seconds: the predicted time of a call, which is that of a measurement, scaled if the product is large.
     peak: the measured operations per second of tiles that stay in a cache, or in registers on GPUs. fraction: what the
         product reaches of it.
-    lower_bounds: what the launches, the memory and the instructions would take alone. limit: the largest of them.
-    next_best: the parameters and the seconds of the other candidate; None if there is none.
+    lower_bounds: what the launches, the main memory and the instructions would take alone.
+    in_cache: whether the product is faster than the main memory, so that a cache has its matrices.
+    limit: the largest of the bounds, without the memory's if `in_cache`.
+    next_best: the parameters and the seconds of the fastest other candidate; None if there is none.
     """
 
     device: str
     operation: str
     shape: tuple[int, int, int, int]
     types: tuple[str, str, str]
+    trans_b: bool
     shape_class: str
     route: str
     instruction: str
+    kernel: str
+    reason: str
     tile: tuple[int, int, int]
     block: tuple[int, ...]
     panels: tuple[str, ...]
+    dot: int
     note: str
     seconds: float
     peak: float
     fraction: float
     lower_bounds: dict[str, float] = field(default_factory=dict)
+    in_cache: bool = False
     limit: str = ""
     next_best: dict[str, Any] | None = None
 
@@ -52,21 +63,34 @@ class Plan:
 
     def __str__(self) -> str:
         batch, m, n, k = self.shape
-        copies = f", A and B copied into panels of {' and '.join(self.panels)}" if self.panels else ""
-        block = f", blocks of {' x '.join(map(str, self.block))} in local memory" if self.block else ""
+        how = f"{', B transposed' if self.trans_b else ''}{f', {batch} matrices' if batch > 1 else ''}"
         bounds = ", ".join(f"{name} {1e6 * seconds:.1f} us" for name, seconds in self.lower_bounds.items())
+        cached = "; a cache has the matrices, so that the main memory is no limit" if self.in_cache else ""
+        used = f"instruction {self.instruction}" if self.instruction else "no matrix instruction: multiply-adds"
         lines = [
-            f"{self.operation} {m} x {n} x {k}{f', {batch} matrices' if batch > 1 else ''}, {', '.join(self.types)}",
+            f"{self.operation} {m} x {n} x {k}{how}, {', '.join(self.types)}",
             f"device       {self.device}",
-            f"route        {self.route}, instruction {self.instruction or 'none: multiply-adds of each work-item'}",
-            f"tile         {' x '.join(map(str, self.tile))} (class {self.shape_class}){block}{copies}",
+            f"route        {self.route}, {used}",
+            f"kernel       {self.kernel}: {self.reason}",
+            f"tile         {_described(asdict(self))} (class {self.shape_class})",
             f"time         {1e6 * self.seconds:.1f} us, {self.fraction:.0%} of the peak of {self.peak / 1e9:.0f} G/s",
-            f"limit        {self.limit} (alone: {bounds})",
+            f"limit        {self.limit} (alone: {bounds}{cached})",
         ]
         if self.next_best is not None:
-            tile, seconds = self.next_best["tile"], self.next_best["seconds"]
-            lines.append(f"next best    tile {' x '.join(map(str, tile))}: {1e6 * seconds:.1f} us")
+            lines.append(f"next best    tile {_described(self.next_best)}: {1e6 * self.next_best['seconds']:.1f} us")
         return "\n".join(lines + ([f"note         {self.note}"] if self.note else []))
+
+
+def _described(tiling: dict[str, Any]) -> str:
+    """Return the text for a tiling, given as a dictionary."""
+    text = " x ".join(map(str, tiling["tile"]))
+    if tiling["dot"]:
+        text += f", dot products by {tiling['dot']} work-item{'s' if tiling['dot'] > 1 else ''}"
+    if tiling["block"]:
+        text += f", blocks of {' x '.join(map(str, tiling['block']))} in local memory"
+    if tiling["panels"]:
+        text += f", A and B copied into panels of {' and '.join(tiling['panels'])}"
+    return text
 
 
 def plan(
@@ -77,6 +101,7 @@ def plan(
     n: int,
     k: int,
     batch: int = 1,
+    trans_b: bool = False,
     types: tuple[str, ...] = ("f32", "f32", "f32"),
 ) -> Plan:
     """Return how a device computes a product of row-major matrices. The first plan measures the device for seconds.
@@ -84,6 +109,7 @@ def plan(
     device: a pyopencl device, or a text as `coopmat.context` takes it.
     operation: "gemm".
     m, n, k, batch: the sizes of C, the number of A's columns, and the number of matrices.
+    trans_b: whether B is stored as n x k, as weights are.
     types: the component types of A, B and, if it is not the type of the sums, C.
 
     Raises TypeError and ValueError for wrong arguments, and RuntimeError if the device cannot be measured.
@@ -92,29 +118,72 @@ def plan(
         raise ValueError(f"operation: {operation} is not supported (supported: gemm)")
     shape, components = _shape(batch=batch, m=m, n=n, k=k), components_of(types)
     info = select(device) if device is None or isinstance(device, str) else describe(device)
-    seconds, best = min(candidates := _candidates(info, components, shape), key=lambda pair: pair[0])
-    other = next(((seconds, tiling) for seconds, tiling in candidates if tiling != best), None)
-    peak = peak_of(info, components, best)
-    bounds = _lower_bounds(info, components, shape, best, peak)
+    return _planned(info, operation, components, shape, trans_b=bool(trans_b))
+
+
+def _planned(
+    info: DeviceInfo,
+    operation: str,
+    components: tuple[ComponentType, ...],
+    shape: tuple[int, int, int, int],
+    *,
+    trans_b: bool,
+) -> Plan:
+    """Return the plan of a product, whose arguments are right."""
+    (seconds, used), *others = _candidates(info, components, shape, trans_b=trans_b)
+    other = min(others, key=lambda pair: pair[0], default=None)
+    # Dot products have no peak: a large product's tile shows what the device's multiply-adds reach.
+    usual = tilings_of(info.handle, components, (1, _MANY, _MANY, _MANY))[0] if used.dot else used
+    peak = peak_of(info, components, usual)
+    bounds = _lower_bounds(info, components, shape, used, peak)
+    in_cache = bounds["memory"] > seconds
     return Plan(
         info.label,
         operation,
         shape,
         (components[0].name, components[1].name, components[3].name),
+        trans_b,
         shape_class(*shape),
         route_of(info.handle),
-        instruction_of(info.handle, components, best),
-        best.tile,
-        best.block,
-        best.panels,
-        _note(info, components, shape),
+        "" if used.dot else instruction_of(info.handle, components, used),
+        "dot.cl" if used.dot else "gemm.cl",
+        _reason(info, components, shape, used, trans_b=trans_b),
+        *(used.tile, used.block, used.panels, used.dot),
+        _note(info, components, shape) + _warning(seconds, other),
         seconds,
         peak,
         bounds["instructions"] / seconds,
         bounds,
-        max(bounds, key=lambda name: bounds[name]),
+        in_cache,
+        max(bounds.keys() - ({"memory"} if in_cache else set()), key=lambda name: bounds[name]),
         {**asdict(other[1]), "seconds": other[0]} if other is not None else None,
     )
+
+
+def _reason(
+    info: DeviceInfo,
+    components: tuple[ComponentType, ...],
+    shape: tuple[int, int, int, int],
+    used: Tiling,
+    *,
+    trans_b: bool,
+) -> str:
+    """Return why a product is computed by dot products, or by matrices."""
+    products = f"dot products of {components[0]} for {shape[1]} row{'s' if shape[1] > 1 else ''}"
+    if used.dot:
+        return f"B's columns are consecutive, and the table has {products}"
+    if not dots_of(info.handle, components, shape, with_excluded=True):
+        return f"the table has no {products}"
+    if not trans_b:
+        return "dot products need a B whose columns are consecutive (trans_b)"
+    return "dot products are excluded by the user's table, or do not fit the types or sizes"
+
+
+def _warning(seconds: float, other: tuple[float, Tiling] | None) -> str:
+    """Return a remark for the note if the other candidate was faster than the one in use."""
+    if other is None or other[0] >= seconds:
+        return ""
+    return "; the next best was faster: `coopmat tune`, or the list deny of your table, can make it the first"
 
 
 def _shape(**sizes: int) -> tuple[int, int, int, int]:
@@ -161,13 +230,18 @@ def components_of(types: tuple[str, ...]) -> tuple[ComponentType, ...]:
 
 
 def _candidates(
-    info: DeviceInfo, components: tuple[ComponentType, ...], shape: tuple[int, int, int, int]
+    info: DeviceInfo, components: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, trans_b: bool
 ) -> list[tuple[float, Tiling]]:
-    """Return the seconds of the tilings of a product. Raises NotMeasured if none can be measured."""
+    """Return the seconds of the tilings of a product, in the order in which `gemm` tries them.
+
+    Leave out those that cannot be measured, which include those that do not fit. Raises NotMeasured if none is left.
+    """
+    # A matrix of one row or column has consecutive rows, too: `gemm` takes them first.
+    by_columns = trans_b and min(shape[2:]) > 1
     measured, failures = [], []
-    for tiling in dict.fromkeys(tilings_of(info.handle, components, shape)):
+    for tiling in dict.fromkeys(tilings_of(info.handle, components, shape, by_columns=by_columns)):
         try:
-            measured.append((seconds_of(info, components, shape, tiling), tiling))
+            measured.append((seconds_of(info, components, shape, tiling, trans_b=trans_b), tiling))
         except NotMeasured as error:
             failures.append(f"{tiling.tile}: {error}")
     if not measured:

@@ -7,6 +7,7 @@
 //   DECODE                     1 for the kernels `decode` and `decode_rows`, 0 for `dot_rows`
 //   CHUNK                      the weights of a column that are decoded at a time, a multiple of 32
 //   SIDE                       of `decode`: the columns of a panel
+//   ROW_HALF                   of `decode_rows`: 1 if it rounds weights to half, 0 if they are float
 //   A_TYPE, D_TYPE             of `dot_rows`: the component types of A and C
 //   A_HALF, D_HALF             of `dot_rows`: 1 if this type is half, 0 if it is float
 //   ROWS, COLUMNS              of `dot_rows`: the rows of A and the rows of W that a work-item multiplies at a time
@@ -144,14 +145,22 @@ kernel void decode(const global uchar *blocks, global float *panels, ulong offse
     }
 }
 
+#if ROW_HALF
+typedef half Weight;
+#define STORE_16 vstore_half16
+#else
+typedef float Weight;
+#define STORE_16 vstore16
+#endif
+
 // A work-item decodes RUN weights.
-kernel void decode_rows(const global uchar *blocks, global float *rows, ulong offset_blocks, uint k)
+kernel void decode_rows(const global uchar *blocks, global Weight *rows, ulong offset_blocks, uint k)
 {
     const size_t row = get_global_id(1), run = get_global_id(0);
     float16 first, last;
     decode_run(blocks + offset_blocks + row * ROW_BYTES(k), run, &first, &last);
-    vstore16(first, 0, rows + row * k + run * RUN);
-    vstore16(last, 1, rows + row * k + run * RUN);
+    STORE_16(first, 0, rows + row * k + run * RUN);
+    STORE_16(last, 1, rows + row * k + run * RUN);
 }
 #else
 #if A_HALF

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyopencl.array
-from pyopencl.tools import first_arg_dependent_memoize
 
 from coopmat.matrices.variants import COMPONENT_TYPES
 
+from .contexts import keep
 from .kernels import Kernel, PanelCopy, Variant, build, enqueue_copy, gemm_kernel, is_cpu, kernel_of, memory_for
 from .operands import (
     Description,
@@ -51,7 +51,8 @@ def gemm_quantized(
 ) -> Any:
     """Enqueue C = A W^T, where W is quantized, and return the array of C.
 
-    Products are added up in float. The last event of the returned array's `events` is that of the launch.
+    Products are added up in float. The last event of the returned array's `events` is that of the launch. GPUs round
+    weights to half if a is half and has more than 8 rows, except those of "mxfp4".
 
     queue: an in-order or out-of-order command queue. The launch waits for `wait_for` and for the arrays' events.
     a: an array of m x k numbers of float32 or float16, with any strides and offset.
@@ -159,19 +160,31 @@ class _Product:
     def _multiply_decoded(
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
     ) -> Any:
-        """Enqueue the decoding of W, and the product by `gemm`. Return the last event."""
-        _m, n, k = self.shape
-        macros = (("SIDE", 32), ("CHUNK", CHUNK))  # for the kernel beside it
+        """Enqueue the decoding of W, and the product by `gemm`. Return the last event.
+
+        The weights get the type of A, because products of different types are slow. But half is too narrow for the
+        scales of "mxfp4": then A is converted to float.
+        """
+        (m, n, k), component = self.shape, _FLOAT if self.format == "mxfp4" else left.component
+        # The first two are for the kernel beside it.
+        macros = (("SIDE", 32), ("CHUNK", CHUNK), ("ROW_HALF", int(component.size == 2)))
         decode = _quantized_kernel(queue.context, queue.device, self.format, "decode_rows", macros)
+        # A panel of one row of A is this row.
+        rows = Panels(left, component, 1, is_b=False, is_flipped=False, has_sums=False)
+        is_converted = left.component != component
 
         def multiply(buffer: Any, before: list[Any]) -> Any:
             arguments = [memory["blocks"], buffer, self.offset, k]
-            decoded = decode.enqueue(queue, (k // _RUN, n), None, arguments, before)
-            weights = pyopencl.array.Array(queue, (n, k), np.float32, data=buffer)
+            events = [decode.enqueue(queue, (k // _RUN, n), None, arguments, before)]
+            weights = pyopencl.array.Array(queue, (n, k), np.dtype(component.numpy), data=buffer)
             a, c = (_view(queue, item, memory[item.name]) for item in (left, output))
-            return gemm(queue, a, weights, c, trans_b=True, wait_for=[decoded]).events[-1]
+            if is_converted:
+                events.append(PanelCopy.to(rows, n * k).enqueue(queue, memory, buffer, before))
+                a = _view(queue, replace(left.dense(), component=component, offset=n * k), buffer)
+            return gemm(queue, a, weights, c, trans_b=True, wait_for=events).events[-1]
 
-        return _weights_of(queue.context, queue.device).launch(queue, n * k * _FLOAT.size, events, multiply)
+        size = (n + (m if is_converted else 0)) * k * component.size
+        return _weights_of(queue.context, queue.device).launch(queue, size, events, multiply)
 
     def _multiply_panels(
         self, queue: Any, left: Operand, output: Operand, memory: Mapping[str, Any], events: list[Any]
@@ -255,13 +268,13 @@ def _view(queue: Any, item: Operand, memory: Any) -> Any:
     return pyopencl.array.Array(queue, item.shape[1:], dtype, data=memory, offset=item.offset * size, strides=strides)
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _weights_of(context: Any, device: Any) -> Scratch:
     """Return the memory for decoded weights of all products on a device; the context keeps it."""
     return Scratch()
 
 
-@first_arg_dependent_memoize  # type: ignore[untyped-decorator]
+@keep
 def _quantized_kernel(
     context: Any, device: Any, format: str, name: str, values: tuple[tuple[str, object], ...]
 ) -> Kernel:

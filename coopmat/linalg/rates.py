@@ -55,17 +55,23 @@ def peak_of(device: DeviceInfo, types: tuple[ComponentType, ...], tiling: Tiling
 
 
 def seconds_of(
-    device: DeviceInfo, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], tiling: Tiling
+    device: DeviceInfo,
+    types: tuple[ComponentType, ...],
+    shape: tuple[int, int, int, int],
+    tiling: Tiling,
+    *,
+    trans_b: bool = False,
 ) -> float:
     """Return the seconds of `gemm` by a tiling, from the call to its end. Raises NotMeasured, also for wrong results.
 
     types: the component types of A, B and C. shape: (matrices in the batch, m, n, k), none of them 0.
+    trans_b: whether B is stored as n x k.
     """
     batch, m, n, k = shape
     part = max(1, min(m, int(_MOST_OPERATIONS / (2 * batch * n * k))))
     names = [types[0].name, types[1].name, types[-1].name]
     question = {"types": names, "shape": [batch, part, n, k], "tiling": asdict(tiling)}
-    return float(_ask(device, "product", question)) * m / part
+    return float(_ask(device, "product", question | ({"trans_b": True} if trans_b else {}))) * m / part
 
 
 def _ask(device: DeviceInfo, function: str, question: dict[str, Any]) -> Any:
@@ -114,7 +120,7 @@ def peak(device: DeviceInfo, question: str) -> float:
 def product(device: DeviceInfo, question: str) -> float:
     """Measure a product by one tiling, and compare some of its rows with numpy's. Raises ArithmeticError."""
     spec = json.loads(question)
-    bench = Bench(device, spec["types"], spec["shape"])
+    bench = Bench(device, spec["types"], spec["shape"], trans_b=spec.get("trans_b", False))
     bench.use(Tiling.from_dict(spec["tiling"]))
     return _seconds(bench.queue, bench.run)
 
@@ -123,9 +129,12 @@ class Bench:
     """A product of matrices of small random numbers, computed by one tiling after another. Not for several threads.
 
     types: the component types of A, B and C. shape: (matrices in the batch, m, n, k), none of them 0.
+    trans_b: whether B is stored as n x k.
     """
 
-    def __init__(self, device: DeviceInfo, types: Sequence[str], shape: Sequence[int]) -> None:
+    def __init__(
+        self, device: DeviceInfo, types: Sequence[str], shape: Sequence[int], *, trans_b: bool = False
+    ) -> None:
         import pyopencl.array as arrays
 
         a_type, b_type, self._c_type = (COMPONENT_TYPES[name] for name in types)
@@ -133,10 +142,12 @@ class Bench:
         a, x = _numbers(random, a_type, (batch, m, k))
         b, y = _numbers(random, b_type, (batch, k, n))
         self._context, self.queue = _open(device)
-        self._a, self._b = (arrays.to_device(self.queue, item) for item in (a, b))
+        stored = np.ascontiguousarray(b.swapaxes(1, 2)) if trans_b else b
+        self._a, self._b = (arrays.to_device(self.queue, item) for item in (a, stored))
         self._words: dict[str, Any] = {
             f"dtype_{name}": t.name for name, t in (("a", a_type), ("b", b_type)) if t.is_bits
         }
+        self._words["trans_b"] = trans_b
         self._out = arrays.empty(self.queue, (batch, m, n), self._c_type.numpy)
         # row -> its expected numbers. A type of less than 32 bits may not represent them.
         rows = {0, m // 2, m - 1} if self._c_type.bits >= 32 else set()

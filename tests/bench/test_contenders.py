@@ -123,7 +123,9 @@ def test_a_whole_run(device: DeviceInfo, tmp_path: Path, capsys: pytest.CaptureF
     out = capsys.readouterr().out
     assert "24x32x16" in out and "fastest other" in out and f"{device.compute_units} threads" in out
     record = json.loads(file.read_text())
-    keys = "schema date device driver processor system threads versions peaks bandwidth results summary tiles"
+    keys = (
+        "schema date device driver processor system threads versions peaks bandwidth not_measured results summary tiles"
+    )
     assert list(record) == keys.split() and record["schema"] == 1 and record["tiles"] == []
     assert record["versions"].keys() == {"coopmat", "python", "numpy"} and record["peaks"]["f32"] > 0
     (row,) = record["results"]

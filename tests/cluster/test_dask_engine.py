@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ pytest.importorskip("distributed", reason="dask.distributed is not installed: th
 
 from coopmat.cluster import Failed, Lost, engine_for
 from coopmat.cluster.dask_engine import DaskEngine
+from coopmat.cluster.identity import VERSION, Identity, LabDevice, version
+from coopmat.devices import DeviceInfo
 from coopmat.options import UsageError
 
 
@@ -55,6 +59,48 @@ def test_a_device_that_nobody_has(engine: DaskEngine, monkeypatch: pytest.Monkey
     monkeypatch.setattr("coopmat.cluster.dask_engine._WORKER", 0.5)
     with pytest.raises(UsageError, match="no worker with abacus"):
         results(engine, units.square, [1], device="device:abacus")
+
+
+def test_only_hosts_with_the_same_device_and_driver_get_work(device: DeviceInfo) -> None:
+    """The resource name is that of the platform, which other hosts have for other devices and drivers."""
+    name = "device:intel"
+    others = [replace(device, driver="another"), replace(device, name="another")]
+    identities = {
+        f"tcp://host{number}:1": Identity("", version(), (LabDevice(name, info),))
+        for number, info in enumerate([others[0], device, others[1]])
+    }
+    submitted: list[list[str] | None] = []
+    facts = {
+        address: {"resources": {VERSION + version(): 1.0, name: 1.0}, "host": f"host{number}"}
+        for number, address in enumerate(identities)
+    }
+    client = SimpleNamespace(
+        scheduler_info=lambda **_: {"workers": facts},
+        run=lambda _function, workers: {address: identities[address] for address in workers},
+        submit=lambda *_given, workers, **_words: submitted.append(workers),
+    )
+    engine = object.__new__(DaskEngine)
+    engine.__dict__ |= {"_client": client, "_own": None, "_refused": set(), "_hosts": ()}
+    assert engine._slots(name) == 3
+    assert engine.restrict(device) == name and engine._slots(name) == 1
+    engine._submitted(units.square, 1, name, True)
+    assert submitted == [["host1"]]
+    # A worker that is restarted has another port.
+    facts["tcp://host1:2"] = facts.pop("tcp://host1:1")
+    assert engine._slots(name) == 1
+    identities["tcp://host1:2"] = identities.pop("tcp://host1:1")
+    with pytest.raises(UsageError, match=r"the cluster has no worker with .* and its driver, a third"):
+        engine.restrict(replace(device, driver="a third"))
+
+
+def test_a_restricted_engine_works_after_deaths(device: DeviceInfo) -> None:
+    own = DaskEngine("local:1")
+    try:
+        resource = own.restrict(device)
+        found = results(own, units.mortal, [1, 7, 2], device=resource, is_isolated=True)
+        assert [found[0], found[2]] == [1, 2] and isinstance(found[1], Lost)
+    finally:
+        own.close()
 
 
 def test_clusters_that_there_are_not() -> None:

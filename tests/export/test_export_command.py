@@ -8,6 +8,7 @@ import pytest
 from test_header import WITHOUT
 
 from coopmat.cli.app import run_command
+from coopmat.runtime.ahead import AheadTarget
 
 
 @pytest.fixture
@@ -48,6 +49,16 @@ def test_diagnostics(info: str, capsys: pytest.CaptureFixture[str], arguments: l
     assert run_command(["export", "gemm", info, *arguments, "-o", "gemm.h"]) in (1, 2)
     assert message in capsys.readouterr().err
     assert not Path("gemm.h").exists()
+
+
+def test_names_are_checked_before_anything_is_compiled(
+    info: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AheadTarget, "compile", lambda *_: pytest.fail("the name was not checked before"))
+    for words in (["-o", "a b.h"], ["-o", "gemm.h", "--name", "a-b"]):
+        assert run_command(["export", "gemm", info, "--types", "f16", *words]) == 2
+    errors = capsys.readouterr().err
+    assert "--name: expected an identifier of C, not 'a b'" in errors and "not 'a-b'" in errors
 
 
 def test_unknown_devices_and_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from c_library import TYPES, CLibrary, Matrix
 
 from coopmat.devices import DeviceInfo, from_key_values, opencl
 from coopmat.export import Library, header_text
-from coopmat.linalg import parameters
+from coopmat.linalg import listing as listing_module, parameters
 from coopmat.linalg.listing import Listing
 from coopmat.linalg.parameters import tilings_of
 from coopmat.matrices.variants import COMPONENT_TYPES
@@ -96,6 +96,40 @@ def test_transposed_b(device: DeviceInfo, queue: Any, tmp_path: Path) -> None:
     for sizes in [(1, 300, 70), (33, 65, 127), (192, 192, 192), (40, 50, 0)]:
         dtypes = np.float16, np.float16, np.float32
         product(code, "gemm_f16", sizes, dtypes, offsets=(1, 2, 3), padding=(0, 5, 1), transposed=True)
+    code.release()
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "f32"])
+def test_few_rows_of_transposed_b_are_dot_products(device: DeviceInfo, queue: Any, tmp_path: Path, name: str) -> None:
+    listing = Listing.of((name,), True)
+    made = Library.of(AheadTarget.of(device, code="c"), [listing])
+    code = CLibrary(header_text(made, "gemm"), tmp_path, queue)
+    for m, n, k in [(1, 300, 70), (3, 65, 127), (16, 40, 500), (17, 40, 90), (2, 9, 0)]:
+        best = tilings_of(device.handle, listing.types, (1, m, n, k), by_columns=True)[0]
+        assert code.chosen(0, m, n, k)[:3] == best.tile and (best.dot or m > 4 or name == "f16")
+        if name != "bf16":  # numpy has no such type
+            dtypes = np.dtype(COMPONENT_TYPES[name].numpy), np.dtype(COMPONENT_TYPES[name].numpy), np.float32
+            for factors in ((1, 0), (-1, 3)):
+                product(code, f"gemm_{name}", (m, n, k), dtypes, transposed=True, factors=factors, offsets=(1, 2, 3))
+    code.release()
+
+
+def test_the_dot_products_of_a_gpu(
+    device: DeviceInfo, queue: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several work-items share a sum. C is not read if beta is 0."""
+    rows = {"default": {"tile": [8, 8, 4]}, "dots": {"tile": [2, 2, 8], "dot": 32, "rows": 4}}
+    monkeypatch.setattr(parameters, "table", lambda _route: {"measured": "", "gemm": {"f16": rows, "f32": rows}})
+    monkeypatch.setattr(listing_module, "table", parameters.table)
+    made = Library.of(AheadTarget.of(device, "one", "c"), [Listing.of(("f16",), True)])
+    assert [row.choice.rows for row in made.products[0][1]] == [4, 7, 0]
+    code = CLibrary(header_text(made, "gemm"), tmp_path, queue)
+    for m in (1, 3, 4, 5, 8, 9):
+        product(code, "gemm_f16", (m, 33, 700), (np.float16, np.float16, np.float32), transposed=True)
+    nans = Matrix(queue, np.full((1, 20), np.nan, np.float32))
+    ones = Matrix(queue, np.ones((20, 20), np.float16))
+    assert code.call("gemm_f16", (1, 20, 20), ones.argument, ones.argument, nans.argument)[0] == 0
+    assert np.array_equal(nans.values(), np.full((1, 20), 20, np.float32))
     code.release()
 
 
@@ -200,10 +234,11 @@ def test_blocks_in_local_memory(
     monkeypatch.setattr(parameters, "table", lambda _route: table)
     made = Library.of(AheadTarget.of(device, "one", "c"), [Listing.of(("f16",))])
     rows = made.products[0][1]
-    assert [(row.choice.piece, row.choice.tiling.block) for row in rows] == [
-        (16, (32, 32, 32)),
-        (8, (32, 32, 32)),
-        (0, ()),
+    assert [(row.choice.piece, row.choice.tiling.block, row.choice.rows) for row in rows] == [
+        (16, (32, 32, 32), 0),
+        (8, (32, 32, 32), 0),
+        (0, (), 7),
+        (0, (), 0),
     ]
     code = CLibrary(header_text(made, "gemm"), tmp_path, queue)
     pieces = {(64, 128, 128): 16, (40, 80, 96): 16, (33, 48, 64): 16, (44, 36, 20): 8, (17, 19, 23): 0, (64, 64, 0): 0}

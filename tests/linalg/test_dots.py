@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from coopmat import CompileError
 from coopmat.devices import DeviceInfo
 from coopmat.linalg import gemm, parameters, products
 from coopmat.linalg.parameters import Tiling
@@ -97,6 +98,24 @@ def test_a_function_of_the_caller_may_have_any_name(queue: Any, device: DeviceIn
     text = "REAL sum_of(REAL x) { return x + 1; } REAL activation(REAL x) { return sum_of(x); }"
     x, w = (arrays.zeros(queue, (rows, 32), np.float32) + 1 for rows in (1, 5))
     assert np.array_equal(gemm(queue, x, w, trans_b=True, activation=text).get(), np.full((1, 5), 33))
+
+
+def test_a_function_of_the_caller_is_compiled_by_coopmat(queue: Any, device: DeviceInfo) -> None:
+    """It may use types that the device's compiler lacks, and its errors are those of the compiler."""
+    import pyopencl.array as arrays
+
+    rounds = "REAL activation(REAL x) { bfloat16 y = (bfloat16)x; return (REAL)y; }"
+    messages = []
+    for m in (1, 40):  # by dot products, and by matrices
+        x, w = (arrays.zeros(queue, (rows, 32), np.float32) + 8.0625 for rows in (m, 5))
+        expected = narrow(COMPONENT_TYPES["bf16"], np.full((m, 5), 32 * 8.0625**2))
+        found = gemm(queue, x, w, trans_b=True, activation=rounds).get()
+        assert np.array_equal(found, widen(COMPONENT_TYPES["bf16"], expected))
+        with pytest.raises(CompileError) as caught:
+            gemm(queue, x, w, trans_b=True, activation="REAL activation(REAL x) {\n  return x + missing; }")
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1] and "activation:2:14: " in messages[0]
+    assert "'missing'" in messages[0] and "return x + missing;" in messages[0]
 
 
 def test_the_lists_of_the_user_exclude_dot_products(monkeypatch: pytest.MonkeyPatch) -> None:

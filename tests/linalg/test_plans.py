@@ -14,7 +14,7 @@ from coopmat.linalg import plan, plans, rates
 from coopmat.linalg.parameters import Tiling
 from coopmat.matrices.variants import COMPONENT_TYPES
 
-FAST, SLOW = Tiling((8, 16, 4)), Tiling((4, 16, 4))
+FAST, SLOW, DOT = Tiling((8, 16, 4)), Tiling((4, 16, 4), panels=("f32", "f32")), Tiling((1, 8, 8), dot=1)
 F32 = tuple(COMPONENT_TYPES["f32"] for _ in range(4))
 
 
@@ -41,28 +41,69 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[Tiling, float]:
     """Replace the measurements: tiling -> its seconds. The peak is 1e9 a second, memory 1e9, a launch 1e-6 s."""
     seconds: dict[Tiling, float] = {FAST: 1e-3, SLOW: 2e-3}
 
-    def seconds_of(_info: Any, _types: Any, _shape: Any, tiling: Tiling) -> float:
+    def seconds_of(_info: Any, _types: Any, _shape: Any, tiling: Tiling, *, trans_b: bool) -> float:
         if tiling not in seconds:
             raise rates.NotMeasured("row 0 differs from numpy's")
         return seconds[tiling]
 
-    monkeypatch.setattr(plans, "tilings_of", lambda *_: [FAST, SLOW, FAST])
+    def tilings_of(_handle: Any, _types: Any, shape: tuple[int, ...], *, by_columns: bool = False) -> list[Tiling]:
+        return [DOT] * (by_columns and shape[1] == 1) + [FAST, SLOW, FAST]
+
+    monkeypatch.setattr(plans, "tilings_of", tilings_of)
     monkeypatch.setattr(plans, "seconds_of", seconds_of)
     monkeypatch.setattr(plans, "peak_of", lambda *_: 1e9)
     monkeypatch.setattr(plans, "rates_of", lambda _: rates.Rates(1e9, 1e-6))
     return seconds
 
 
-def test_the_faster_candidate_is_chosen(device: DeviceInfo, measured: dict[Tiling, float]) -> None:
+def test_the_candidate_that_gemm_takes_is_planned(device: DeviceInfo, measured: dict[Tiling, float]) -> None:
     planned = plan(device.handle, m=100, n=100, k=10)
     assert planned.tile == FAST.tile and planned.next_best is not None
     assert planned.next_best["tile"] == SLOW.tile and planned.next_best["seconds"] == 2e-3
     assert planned.fraction == pytest.approx(2e5 / 1e9 / 1e-3) and planned.limit == "instructions"
+    text = str(planned)
+    assert "next best    tile 4 x 16 x 4, A and B copied into panels of f32 and f32: 2000.0 us" in text
+    assert "faster" not in planned.note
     measured[FAST] = 3e-3
-    assert plan(device.handle, m=100, n=100, k=10).tile == SLOW.tile
+    slower = plan(device.handle, m=100, n=100, k=10)
+    assert slower.tile == FAST.tile and "the next best was faster" in slower.note
+
+
+def test_a_plan_for_weights_by_rows_names_dot_products(device: DeviceInfo, measured: dict[Tiling, float]) -> None:
+    measured[DOT] = 1e-4
+    planned = plan(device.handle, m=1, n=100, k=10, trans_b=True)
+    assert (planned.kernel, planned.dot, planned.instruction) == ("dot.cl", 1, "")
+    text = str(planned)
+    assert "gemm 1 x 100 x 10, B transposed" in text and "tile         1 x 8 x 8, dot products by 1 work-item" in text
+    assert "kernel       dot.cl: B's columns are consecutive, and the table has dot products of f32 for 1 row" in text
+    assert planned.next_best is not None and planned.next_best["tile"] == FAST.tile
+    by_rows = plan(device.handle, m=1, n=100, k=10)
+    assert by_rows.kernel == "gemm.cl" and by_rows.reason.startswith("dot products need a B whose columns")
+    assert (
+        plan(device.handle, m=99, n=9, k=9, trans_b=True).reason == "the table has no dot products of f32 for 99 rows"
+    )
+    # With one column, gemm takes B as by rows.
+    assert plan(device.handle, m=1, n=1, k=9, trans_b=True).kernel == "gemm.cl"
+
+
+def test_a_plan_measures_dot_products(device: DeviceInfo) -> None:
+    words = f"plan gemm -M 1 -N 64 -K 256 --trans-b --json --device {device.index}".split()
+    result = CliRunner().invoke(group, words, standalone_mode=False)
+    record = json.loads(result.stdout)
+    assert record["kernel"] == "dot.cl" and record["dot"] and record["trans_b"] and record["seconds"] > 0
+
+
+def test_matrices_in_a_cache(device: DeviceInfo, measured: dict[Tiling, float]) -> None:
+    """The main memory is no limit of a product that is faster than it."""
+    assert not plan(device.handle, m=1, n=100, k=500).in_cache
+    measured[FAST] = 1e-5
+    planned = plan(device.handle, m=1, n=100, k=500)
+    assert planned.in_cache and planned.limit == "instructions"
+    assert "a cache has the matrices, so that the main memory is no limit" in str(planned)
 
 
 def test_what_limits_a_product(device: DeviceInfo, measured: dict[Tiling, float]) -> None:
+    measured[FAST] = 5e-3
     assert plan(device.handle, m=1, n=1, k=1).limit == "launch"
     assert plan(device.handle, m=1, n=500, k=500).limit == "memory"
     assert plan(device.handle, m=500, n=500, k=500, batch=3).limit == "instructions"

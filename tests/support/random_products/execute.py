@@ -21,8 +21,11 @@ from .oracle import Expected, differences, expected, range_text
 
 Array = npt.NDArray[Any]
 
-PATIENCE = 20.0
-"""Seconds after which a call that waits for the event itself is released, and counted as a failure."""
+PATIENCE = 90.0
+"""Seconds after which a call that waits for the event itself is released, and counted as a failure.
+
+They are many because the first call of a kind compiles its kernel, which takes long on a busy machine.
+"""
 
 HEAD_START = 0.01
 """Seconds in which a launch that does not wait for the event reads what precedes the operand."""
