@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..diagnostics import Diagnostics, Span
+from ..diagnostics import Diagnostics
 from ..frontend import typed
 from .implicit import (
     COMPARISON_CODES as COMPARISON_CODES,
@@ -55,8 +55,9 @@ def find_requirements(unit: typed.Unit, rules: MemoryRules | None) -> Iterator[R
     return find_requirements(unit, rules)
 
 
-def find_refused(unit: typed.Unit) -> Iterator[tuple[Span, str]]:
-    """Yield the constructs of a unit that modules for Vulkan cannot have, with their places."""
+def check_vulkan(unit: typed.Unit, diagnostics: Diagnostics, target_env: str) -> None:
+    """Report the constructs of a unit that modules for Vulkan cannot have."""
     from .vulkan_check import find_refused
 
-    return find_refused(unit)
+    for span, what in find_refused(unit):
+        diagnostics.error("vulkan", f"not supported with --target-env {target_env}: {what}", span)

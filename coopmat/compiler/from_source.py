@@ -110,10 +110,9 @@ def analyse(c: Compilation) -> typed.Unit:
         if c.release_early:
             c.drop(TOKENS, TREE)
         if options.is_vulkan:
-            from ..analysis import find_refused
+            from ..analysis import check_vulkan
 
-            for span, what in find_refused(unit):
-                c.findings.error("vulkan", f"not supported with --target-env {options.target_env}: {what}", span)
+            check_vulkan(unit, c.findings, options.target_env or "")
             c.findings.raise_if_errors()
         if unit.has_matrices:
             from ..analysis import find_requirements

@@ -27,7 +27,10 @@ LOWERINGS = ("one", "lanes")
 OTHERS = [name for name in LISTED_ROUTES[1:] if name not in LOWERINGS and (":" in name or name == "scratch")]
 # What a profile has no words for, as the page says; by heading.
 REFUSED = {
-    "khr": {"coop_mat_coord": "native-matrix", "coop_mat_print_lanes": "native-matrix"},
+    **{
+        name: {"coop_mat_coord": "native-matrix", "coop_mat_print_lanes": "native-matrix"}
+        for name in ("khr", "vulkan", "vulkan-nv2")
+    },
     "igc": {"Small floating-point types": "native-matrix"},
 }
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...foreign.consumers import Parts
-from ...spirv.module import Module
+from ...spirv.module import ENUM, Module
 from ...spirv.refusal import Refused as Refused
 from .addresses import addresses
 from .builtins import builtins
@@ -51,6 +51,7 @@ class Converted:
     launch: LaunchDescription
 
 
+_PACKED = ENUM["Decoration.CPacked"]
 _PASSES: tuple[Callable[[Context], None], ...] = (
     printing,
     interface,
@@ -73,6 +74,15 @@ _PASSES: tuple[Callable[[Context], None], ...] = (
 )
 
 
+def _check(context: Context) -> None:
+    """Raise Refused for modules that no pass can convert."""
+    if not context.entries:
+        raise context.refused("a source without kernels")
+    for type_id, rows in context.parts.decorations().items():
+        if (_PACKED,) in rows and context.layout.has_padding(type_id):
+            raise context.refused("a packed struct whose members are not aligned")
+
+
 def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Converted:
     """Return the Vulkan module for a module of kernels.
 
@@ -82,6 +92,7 @@ def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Con
     parameters = {kernel.name: kernel.parameters for kernel in kernels}
     context = Context(parts, target_env, {kernel.name: kernel for kernel in kernels}, parameters)
     parts.functions[:] = [body for body in parts.functions if body[0].result in context.entries]
+    _check(context)
     for run in _PASSES:
         run(context)
     describe(context)

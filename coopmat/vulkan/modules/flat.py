@@ -81,6 +81,8 @@ class _Flattener:
         self.pointees = {
             pointer: self.parts.types.pointee(pointer) for pointer in pointers.parents if pointers.is_flat(pointer)
         }
+        if any(map(self.parts.types.carries, self.pointees.values())):
+            raise context.refused("a pointer to cooperative matrices that is cast, copied or chosen at run time")
         self.memories: dict[int, _Memory] = {}
         # The index of each variable's first integer.
         self.starts: dict[int, int] = {}

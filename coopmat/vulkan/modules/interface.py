@@ -87,9 +87,10 @@ class _Kernel:
         self.body[:] = [item for item in self.body if item.opcode != _PARAMETER]
         prepend(parts, self.body, self.variables, code.items)
         kernel = context.kernels[self.name]
-        context.launches[self.name] = KernelLaunch(
-            kernel.reqd_work_group_size, kernel.sub_group_size, self.end, 0, tuple(self.arguments)
-        )
+        # A size of 1 means that the code has no operations of subgroups (`--matrices one`).
+        size = None if kernel.sub_group_size == 1 else kernel.sub_group_size
+        arguments = tuple(self.arguments)
+        context.launches[self.name] = KernelLaunch(kernel.reqd_work_group_size, size, self.end, 0, arguments)
 
     def parameter(self, code: Code, item: Instruction, parameter: Parameter) -> None:
         kind = self.context.parts.definitions[item.result_type or 0]

@@ -53,6 +53,17 @@ class Layout:
     def alignment(self, type_id: int) -> int:
         return self._measure(type_id)[1]
 
+    def has_padding(self, struct: int) -> bool:
+        """Return whether a struct has bytes that no member takes."""
+        return self.size(struct) != sum(map(self.size, self.parts.definitions[struct].operands))
+
+    def scalar_alignment(self, type_id: int) -> int:
+        """Return the size of the largest scalar in a type."""
+        item = self.parts.definitions[self._plain.get(type_id, type_id)]
+        if item.opcode == _STRUCT:
+            return max(map(self.scalar_alignment, item.operands), default=1)
+        return self.scalar_alignment(item.operands[0]) if item.opcode in (_ARRAY, _VECTOR) else self.size(type_id)
+
     def _measure(self, type_id: int) -> tuple[int, int]:
         type_id = self._plain.get(type_id, type_id)
         if type_id not in self._sizes:

@@ -91,7 +91,7 @@ uint2 __vk_divide(float x, float y)
 
 float __vk_fmod(float x, float y)
 {
-    if (isnan(x) || isnan(y) || isinf(x) || y == 0.0f)
+    if (isnan(x) || isnan(y) || isinf(x) || as_uint(y) << 1 == 0u)
         return NAN;
     return isinf(y) ? x : as_float(__vk_divide(x, y).x | (as_uint(x) & 0x80000000u));
 }
@@ -105,7 +105,7 @@ int __vk_rounds_up(float rest, float y, uint quotient)
 
 float __vk_remainder(float x, float y)
 {
-    if (isnan(x) || isnan(y) || isinf(x) || y == 0.0f)
+    if (isnan(x) || isnan(y) || isinf(x) || as_uint(y) << 1 == 0u)
         return NAN;
     if (isinf(y))
         return x;
@@ -123,7 +123,7 @@ float __vk_remquo(float x, float y)
 
 int __vk_remquo_2(float x, float y)
 {
-    if (isnan(x) || isnan(y) || isinf(x) || y == 0.0f || isinf(y))
+    if (isnan(x) || isnan(y) || isinf(x) || as_uint(y) << 1 == 0u || isinf(y))
         return 0;
     const uint2 parts = __vk_divide(x, y);
     const int quotient = (int)((parts.y + (uint)__vk_rounds_up(as_float(parts.x), y, parts.y)) & 0x7fu);

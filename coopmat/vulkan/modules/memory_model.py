@@ -57,7 +57,12 @@ class _MemoryModel:
         words: tuple[int, ...] = ()
         if space == PSB:
             pointee = self.parts.types.pointee(pointer)
-            words = (operands[1] if mask & _ALIGNED else self.layout.alignment(pointee),)
+            scalar = self.layout.scalar_alignment(pointee)
+            words = (operands[1] if mask & _ALIGNED else scalar,)
+            if words[0] < scalar:
+                raise self.context.refused(
+                    f"an access to {scalar} bytes at an address that is a multiple of {words[0]}"
+                )
             new |= _ALIGNED
         if space in (PSB, _WORKGROUP):
             new |= _NON_PRIVATE

@@ -124,4 +124,10 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ErrorCode("duplicate-case", "two equal labels in a switch", "void f(int n) { switch (n) { case 1: case 1: ; } }"),
     ErrorCode("outside-loop", "break or continue outside of loops", "void f() { continue; }"),
     ErrorCode("outside-switch", "case or default outside of a switch", "void f() { default: ; }"),
+    ErrorCode(
+        "vulkan",
+        "modules for Vulkan cannot have this",
+        "global int count;\nkernel void k(global int *out)\n{\n    out[0] = count;\n}",
+        ("--target-env", "vulkan1.3"),
+    ),
 )
