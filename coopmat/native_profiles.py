@@ -23,7 +23,8 @@ class NativeProfile:
     small_floats: bfloat16 and smaller component types. Without it, bfloat16 components are 16-bit integers, which an
         operand of SPV_INTEL_joint_matrix on the multiply-add interprets; other such types are rejected.
     maintenance: the instructions of SPV_EXT_cooperative_matrix_maintenance1. Without it, local memory is used.
-    locates: of these, the instruction that returns the coordinates of a component.
+    whole_maintenance: all of these. SPV_NV_cooperative_matrix2 has no coordinates of components and no transposition,
+        and changes the use of accumulators only.
     joint_matrix: modules use SPV_INTEL_joint_matrix, also for coordinates of components.
     lacks: pairs of a subgroup size and patterns of missing loads and stores. An example is "load 16x32.B.16 colm":
         operation, shape, use, bits of a component, layout.
@@ -35,7 +36,7 @@ class NativeProfile:
     functions: bool = True
     small_floats: bool = True
     maintenance: bool = False
-    locates: bool = True
+    whole_maintenance: bool = True
     joint_matrix: bool = False
     lacks: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
@@ -50,7 +51,14 @@ class NativeProfile:
     @property
     def coordinates(self) -> bool:
         """Whether an instruction returns the coordinates of a component."""
-        return (self.maintenance and self.locates) or self.joint_matrix
+        return (self.maintenance and self.whole_maintenance) or self.joint_matrix
+
+    def has_move(self, of_accumulator: bool, transposed: bool) -> bool:
+        """Return whether an instruction changes a matrix's use or transposes the matrix.
+
+        of_accumulator: whether the matrix is an accumulator.
+        """
+        return self.maintenance and (self.whole_maintenance or (of_accumulator and not transposed))
 
     @property
     def takes_all(self) -> bool:
@@ -79,7 +87,7 @@ NATIVE_PROFILES: Mapping[str, NativeProfile] = MappingProxyType(
             NativeProfile("maint1", maintenance=True),
             # Vulkan drivers; with VK_NV_cooperative_matrix2, they have the instructions of maintenance1.
             VULKAN,
-            NativeProfile("vulkan-nv2", maintenance=True, locates=False),
+            NativeProfile("vulkan-nv2", maintenance=True, whole_maintenance=False),
             # Intel's compiler for GPUs. It crashes on an instruction that it does not support: docs/backend.md.
             NativeProfile(
                 "igc",

@@ -131,6 +131,7 @@ UNITS: tuple[Row[str], ...] = (
 
 # Device -> name of the `NativeProfile` of its compiler.
 CONSUMERS: tuple[Row[str], ...] = (
+    Row("vulkan-nv2", lambda d: bool(d.target_env) and d.has_maintenance, "vulkan-nv2"),
     Row("vulkan", lambda d: bool(d.target_env), "vulkan"),
     # Only Intel's own driver: any other driver for the same GPU has another compiler.
     Row("intel-gpu", lambda d: d.kind == "GPU" and d.platform.startswith("Intel(R)"), "igc"),

@@ -22,6 +22,7 @@ from ..frontend.types import (
     AddressSpace,
     ArrayType,
     CoopMatrixType,
+    MatrixUse,
     PointerType,
     Qualifiers,
     ScalarType,
@@ -226,11 +227,12 @@ class _Function(FunctionRewriter):
         old_type, new_type = source.component, target.component
         clamps = e.how.saturate and not old_type.is_float and not new_type.is_float
         moves = e.how.transposed or source.use is not target.use
+        has_move = self.unit.profile.has_move(source.use is MatrixUse.ACCUMULATOR, e.how.transposed)
         if clamps and old_type.signed != new_type.signed:
             conversion = ClampedConvert(matrix_type(source), matrix_type(target).component)
             source = replace(source, component=new_type)
             value: typed.Expr = self.unit.call(conversion, source, [new.operand], e.span)
-        elif not moves or self.unit.profile.maintenance:
+        elif not moves or has_move:
             return new
         elif e.how.transposed:
             value = new.operand
@@ -239,7 +241,7 @@ class _Function(FunctionRewriter):
             value = copied(new, type=source)
         if not moves:
             return value
-        if self.unit.profile.maintenance:
+        if has_move:
             return typed.MatrixConvert(e.span, target, value)
         lacks = e.how.transposed and self.unit.lacks("load", matrix_type(target), Layout.COLUMN_MAJOR)
         function = StagedMove(

@@ -161,6 +161,8 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
         module, ir = _optimized(prepared, passes, request, machine, laps)
         if passes != "none" and llvm_text.has_functions_of_local_variables(ir):
             module, ir = _optimized(llvm_text.with_kept_local_pointers(prepared), passes, request, machine, laps)
+        if passes == "vulkan" and (whole := llvm_text.with_loaded_matrices(ir)) is not ir:
+            module, ir = _parsed(whole), whole
         illegal = llvm_text.illegal_types(ir)
         laps.end("check")
         # The last attempt of the chain is accepted even if its text matches NOT_FOR_THE_BACKEND.

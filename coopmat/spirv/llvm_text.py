@@ -169,6 +169,27 @@ NOT_FOR_THE_BACKEND = re.compile(
     r"|= select i1 [^,]+, target\(\"spirv\.Event\"\)"
 )
 
+_MATRIX = r"target\(\"spirv\.Cooperative[^)]*\)"
+_MATRIX_OR_PHI = re.compile(rf"({_MATRIX}) (?:poison|undef)\b|= phi ({_MATRIX}) .*")
+
+
+def with_loaded_matrices(ir: str) -> str:
+    """Return the text with loads of variables that nothing is stored to in the place of undefined matrices."""
+    return _FUNCTION.sub(_with_loaded_matrices, ir) if NOT_FOR_THE_BACKEND.search(ir) else ir
+
+
+def _with_loaded_matrices(function: re.Match[str]) -> str:
+    names: dict[str, str] = {}
+
+    def loaded(use: re.Match[str]) -> str:
+        name = names.setdefault(use[1] or use[2], f'%"coopmat.undefined.{len(names)}"')
+        return f"{use[1]} {name}" if use[1] else re.sub(r"\[ (?:poison|undef),", f"[ {name},", use[0])
+
+    text = _MATRIX_OR_PHI.sub(loaded, function[0])
+    lines = (f'  {n[:-1]}.at" = alloca {kind}\n  {n} = load {kind}, ptr {n[:-1]}.at"\n' for kind, n in names.items())
+    return _ENTRY.sub(lambda head: head[0] + "".join(lines), text, count=1)
+
+
 # --- fallbacks, if optimisation makes types that SPIR-V lacks ------------------------------------
 
 
@@ -275,10 +296,17 @@ def with_optnone(ir: str, odd: Collection[str]) -> str:
 _GROUP = re.compile(r"^attributes #\d+ = \{.*$", re.MULTILINE)
 
 
+# Placeholder calls of maps and reductions, whose names end with a function's (`coopmat.matrices.placeholders`).
+_NAMING_PLACEHOLDER = re.compile(r"__cm_(?:map|reduce)_[\w.$-]+")
+
+
 def _with_forced_inlining(ir: str, odd: Collection[str]) -> str:
-    """Mark all functions alwaysinline. `odd` is not used."""
+    """Mark all functions alwaysinline, but those that placeholder calls name. `odd` is not used."""
+    placeholders = set(_NAMING_PLACEHOLDER.findall(ir))
 
     def mark(head: re.Match[str]) -> str:
+        if any(name.endswith(f"_{head[2].strip(chr(34))}") for name in placeholders):
+            return head[0].replace("define internal ", "define ", 1)
         return f"{head[1]} alwaysinline" + re.sub(r" (?:alwaysinline|noinline|optnone)\b", "", head[3])
 
     return HEAD.sub(mark, _GROUP.sub(lambda group: group[0].replace(" noinline", "").replace(" optnone", ""), ir))

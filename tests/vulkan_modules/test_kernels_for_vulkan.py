@@ -14,7 +14,7 @@ from coopmat.spirv.tools import find_tools
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [*sorted((ROOT / "kernels").glob("*.cl")), *sorted((ROOT / "tests" / "kernels").rglob("*.cl"))]
-ROUTES = ("native", "lanes", "one", "scratch")
+ROUTES = ("native", "vulkan-nv2", "lanes", "one", "scratch")
 # File -> a part of the reason.
 REFUSED = {"tests/kernels/convolve.cl": "image2d_t as the type of the parameter"}
 
@@ -31,7 +31,8 @@ def test_kernel(path: Path, route: str) -> None:
     if find_tools() is None:
         pytest.skip("no spirv-val is installed")
     text, name = path.read_text(), str(path.relative_to(ROOT))
-    words = [*TARGET, "--matrices", route, f"-I{path.parent}", *options(text)]
+    of_route = ["--native-profile", route] if route == "vulkan-nv2" else ["--matrices", route]
+    words = [*TARGET, *of_route, f"-I{path.parent}", *options(text)]
     try:
         module = coopmat.compile(text, words, name=name)
         assert module.spirv

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...foreign.consumers import Parts
-from ...spirv.module import ENUM, Module
+from ...spirv.module import ENUM, OP, Module
 from ...spirv.refusal import Refused as Refused
 from .addresses import addresses
 from .builtins import builtins
@@ -74,6 +74,11 @@ _PASSES: tuple[Callable[[Context], None], ...] = (
 )
 
 
+# Instructions that apply a function to components of matrices -> where the function is among the operands. All other
+# calls are inlined.
+_APPLIED = {OP["OpCooperativeMatrixPerElementOpEXT"]: (1,), OP["OpCooperativeMatrixReduceEXT"]: (2,)}
+
+
 def _check(context: Context) -> None:
     """Raise Refused for modules that no pass can convert."""
     if not context.entries:
@@ -91,7 +96,8 @@ def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Con
     parts = Parts.of(Module.parse(spirv))
     parameters = {kernel.name: kernel.parameters for kernel in kernels}
     context = Context(parts, target_env, {kernel.name: kernel for kernel in kernels}, parameters)
-    parts.functions[:] = [body for body in parts.functions if body[0].result in context.entries]
+    applied = {item.operands[at] for body in parts.functions for item in body for at in _APPLIED.get(item.opcode, ())}
+    parts.functions[:] = [body for body in parts.functions if body[0].result in {*context.entries, *applied}]
     _check(context)
     for run in _PASSES:
         run(context)

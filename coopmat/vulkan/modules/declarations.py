@@ -31,7 +31,9 @@ _ONLY_OPENCL = re.compile(
 _CONTRACTION_OFF, _FAST_MATH = ENUM["ExecutionMode.ContractionOff"], ENUM["Decoration.FPFastMathMode"]
 # The mask of FPFastMathMode by which `library.link` marks instructions.
 _ALLOW_RECIPROCAL = 8
-_CONTRACTED = frozenset(numbers("Op*", "FAdd FSub FMul FDiv"))
+_ADDED, _MULTIPLIED = frozenset(numbers("Op*", "FAdd FSub")), frozenset(numbers("Op*", "FMul MatrixTimesScalar"))
+_CONTRACTED = _ADDED | _MULTIPLIED | {OP["OpFDiv"]}
+_FAST = 0x10  # the bit of FPFastMathMode by which the order of operations may change
 # Decorations that only OpenCL has.
 _OPENCL_DECORATIONS = frozenset(
     numbers("Decoration.*", "Constant Alignment FuncParamAttr FPFastMathMode LinkageAttributes MaxByteOffset")
@@ -162,10 +164,13 @@ class _Declarations:
         """Decorate arithmetic that must not be contracted: by the source, or in the library of builtin functions."""
         modes = self.sections[Section.EXECUTION_MODE]
         strict = {item.operands[0] for item in modes if item.operands[1] == _CONTRACTION_OFF}
-        marked = {id_ for id_, rows in self.parts.decorations().items() if (_FAST_MATH, _ALLOW_RECIPROCAL) in rows}
+        decorations = self.parts.decorations()
+        marked = {id_ for id_, rows in decorations.items() if (_FAST_MATH, _ALLOW_RECIPROCAL) in rows}
+        fast = {id_ for id_, rows in decorations.items() if any(r[0] == _FAST_MATH and r[1] & _FAST for r in rows)}
         for body in self.parts.functions:
+            exact = marked | _reorderable(body) - fast
             for item in body:
-                if item.opcode in _CONTRACTED and (body[0].result in strict or item.result in marked):
+                if item.opcode in _CONTRACTED and (body[0].result in strict or item.result in exact):
                     self.parts.decorate(item.result or 0, [(ENUM["Decoration.NoContraction"],)])
 
     def is_of_opencl(self, item: Instruction) -> bool:
@@ -268,14 +273,28 @@ class _Declarations:
         context = self.context
         variables = {item.result for item in self.parts.globals.items if item.opcode == _VARIABLE}
         entries, modes = [], []
-        for body in self.parts.functions:
+        kernels = [body for body in self.parts.functions if body[0].result in context.entries]
+        applied = [item for body in self.parts.functions if body not in kernels for item in body]
+        for body in kernels:
             id_ = body[0].result or 0
-            used = {word for item in body for word in operand_ids(self.parts, item)} & variables
+            used = {word for item in (*body, *applied) for word in operand_ids(self.parts, item)} & variables
             name = tuple(encode_string(context.entries[id_]))
             entries.append(Instruction(OP["OpEntryPoint"], (_GL_COMPUTE, id_, *name, *sorted(w for w in used if w))))
             modes.append(Instruction(OP["OpExecutionModeId"], (id_, _LOCAL_SIZE_ID, *context.work_group_size)))
         self.sections[Section.ENTRY_POINT] = entries
         self.sections[Section.EXECUTION_MODE] = modes
+
+
+def _reorderable(body: Iterable[Instruction]) -> set[int | None]:
+    """Return the sums and products whose order a driver may change, which OpenCL forbids, even through variables.
+
+    NoContraction prevents it, but also the contraction of a product and a sum, which OpenCL allows. So the products
+    and sums that may be contracted are left out.
+    """
+    products = {item.result for item in body if item.opcode in _MULTIPLIED}
+    sums = [item for item in body if item.opcode in _ADDED]
+    contracted = {word for item in sums for word in item.operands} & products
+    return (products - contracted) | {item.result for item in sums if not contracted & {*item.operands}}
 
 
 def _group_capability(name: str) -> str:

@@ -19,7 +19,8 @@ _MOST_ALIGNED = 16
 
 def describe(context: Context) -> None:
     """Complete `context.launches`."""
-    for body in context.parts.functions:
+    kernels = (body for body in context.parts.functions if body[0].result in context.entries)
+    for body in kernels:
         name = context.entries[body[0].result or 0]
         launch = context.launches[name]
         least = _alignments(context, body)

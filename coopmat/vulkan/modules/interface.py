@@ -31,8 +31,9 @@ def interface(context: Context) -> None:
     _add_work_group_size(context)
     spec_ids = itertools.count(_FIRST_SPEC_ID)
     for body in context.parts.functions:
-        name = context.entries[body[0].result or 0]
-        _Kernel(context, body, name, spec_ids).run()
+        name = context.entries.get(body[0].result or 0)
+        if name is not None:
+            _Kernel(context, body, name, spec_ids).run()
 
 
 def _add_work_group_size(context: Context) -> None:

@@ -1,7 +1,8 @@
 """Cooperative matrices as Vulkan's drivers take them: strides of 32 bits, and components that state their sign.
 
 OpenCL's integers have no sign in SPIR-V, and instructions state how they read them. Some drivers convert components by
-the sign of their type. So a matrix type whose components are only read as signed has signed components.
+the sign of their type. So a matrix type whose components are only read as signed has signed components. Where they are
+read as both, matrices are cast to a type with signed components for the instructions that read them so.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class _Matrices:
         self.signed: dict[int, int] = {}
         # Pointers to components of such matrices.
         self.pointers: set[int] = set()
+        # Matrix types that are read as signed and as unsigned -> the type with signed components.
+        self.mixed: dict[int, int] = {}
 
     def stride(self, code: Code, item: Instruction) -> None:
         at = STRIDE_AT[item.opcode]
@@ -71,14 +74,18 @@ class _Matrices:
         found: dict[int, set[bool]] = {}
         for body in self.parts.functions:
             for item in body:
-                for value, is_signed in self.signs(item):
-                    found.setdefault(self.parts.types.of(value), set()).add(is_signed)
-        for item in list(self.parts.globals.items):
-            if item.opcode == MATRIX and found.get(item.result or 0) == {True}:
-                bits = self.parts.definitions[item.operands[0]].operands[0]
-                scalar = self.parts.globals.intern("OpTypeInt", bits, 1)
-                replace_global(self.parts, Instruction(MATRIX, (scalar, *item.operands[1:]), None, item.result))
-                self.signed[item.result or 0] = scalar
+                for at, is_signed in self.signs(item):
+                    found.setdefault(self.type_at(item, at), set()).add(is_signed)
+        globals_ = self.parts.globals
+        for item in list(globals_.items):
+            signs = found.get(item.result or 0, set())
+            if item.opcode == MATRIX and True in signs:
+                scalar = globals_.intern("OpTypeInt", self.parts.definitions[item.operands[0]].operands[0], 1)
+                if False in signs:
+                    self.mixed[item.result or 0] = globals_.intern(item.name, scalar, *item.operands[1:])
+                else:
+                    replace_global(self.parts, Instruction(MATRIX, (scalar, *item.operands[1:]), None, item.result))
+                    self.signed[item.result or 0] = scalar
         if self.signed:
             rules: dict[int, Rule] = {
                 OP["OpCompositeConstruct"]: self.with_scalar,
@@ -90,24 +97,41 @@ class _Matrices:
                 OP["OpStore"]: self.store,
             }
             rewrite(self.parts, rules)
+        if self.mixed:
+            rewrite(self.parts, dict.fromkeys((MULTIPLY_ADD, *_CONVERSIONS), self.with_casts))
 
-    def is_integer_matrix(self, value: int) -> bool:
-        item = self.parts.definitions[self.parts.definitions[value].result_type or 0]
+    def type_at(self, item: Instruction, at: int) -> int:
+        """Return the type of an operand, or of the result (-1)."""
+        return (item.result_type or 0) if at < 0 else self.parts.types.of(item.operands[at])
+
+    def with_casts(self, code: Code, item: Instruction) -> None:
+        """Cast the operands and the result that the instruction takes as signed, if their types have no sign."""
+        signed = {at: self.mixed[t] for at, s in self.signs(item) if s and (t := self.type_at(item, at)) in self.mixed}
+        operands = [self.cast(code, v, signed[n]) if n in signed else v for n, v in enumerate(item.operands)]
+        if -1 in signed:
+            code.finish(item, "OpBitcast", code.add(item.name, signed[-1], *operands))
+        else:
+            code.finish(item, item.name, *operands)
+
+    def is_integer_matrix(self, type_id: int) -> bool:
+        item = self.parts.definitions[type_id]
         return item.opcode == MATRIX and self.parts.definitions[item.operands[0]].opcode == _INT
 
     def signs(self, item: Instruction) -> Iterator[tuple[int, bool]]:
-        """Yield the integer matrices that an instruction reads or makes, with whether it takes them as signed."""
+        """Yield which operands of an instruction are integer matrices, and whether it takes them as signed.
+
+        The index -1 is the result.
+        """
         pairs: list[tuple[int, bool | None]] = []
         if item.opcode == MULTIPLY_ADD:
             mask = item.operands[3] if len(item.operands) > 3 else 0
-            values = (*item.operands[:3], item.result or 0)
-            pairs = [(values[at], bool(mask & bit)) for bit, at in _SIGN_BITS]
+            pairs = [(at, bool(mask & bit)) for bit, at in _SIGN_BITS]
         elif item.opcode in _CONVERSIONS:
             source, result = _CONVERSIONS[item.opcode]
-            pairs = [(item.operands[0], source), (item.result or 0, result)]
-        for value, is_signed in pairs:
-            if is_signed is not None and self.is_integer_matrix(value):
-                yield value, is_signed
+            pairs = [(0, source), (-1, result)]
+        for at, is_signed in pairs:
+            if is_signed is not None and self.is_integer_matrix(self.type_at(item, at)):
+                yield at, is_signed
 
     def cast(self, code: Code, value: int, type_id: int) -> int:
         return code.add("OpBitcast", type_id, value)

@@ -1,0 +1,110 @@
+"""Matrices in Vulkan modules: undefined ones, signs, functions of components, the order of sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from valid_modules import assert_valid
+from vulkan_modules import TARGET
+
+import coopmat
+from coopmat import CompileError
+from coopmat.spirv.module import ENUM, OP, Module
+
+HEAD = """
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+#define MATRIX(T, USE) T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, \\
+    CLK_COOPERATIVE_MATRIX_##USE)))
+typedef MATRIX(float, ACCUMULATOR) Sums;
+typedef MATRIX(half, A) Halves;
+typedef MATRIX(char, A) Chars;
+typedef MATRIX(uchar, A) Bytes;
+#define LOAD(P) coop_mat_load(P, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8)
+#define STORE(P, M) coop_mat_store(P, M, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8)
+"""
+
+
+def compiled(source: str, *options: str) -> coopmat.Module:
+    module = coopmat.compile(HEAD + source, [*TARGET, *options])
+    assert_valid(module)
+    return module
+
+
+def counted(module: coopmat.Module) -> Counter[str]:
+    return Counter(item.name for item in Module.parse(module.spirv).instructions)
+
+
+def test_a_matrix_that_is_undefined_on_an_unreachable_path() -> None:
+    """LLVM makes a phi with poison of it, which its backend cannot write. Without SROA, pointers remain."""
+    compiled("""
+        kernel void first(uint n, const global float *in, global float *out) {
+            Sums m = LOAD(in);
+            switch (1) { case 0: if (0) switch (1) { case 0: { } } else if (n) m = m + m; }
+            STORE(out, m);
+        }
+        void increase(uint *q) { *q += 1; }
+        kernel void second(global uint *out, uint n) { uint x = n; increase(&x); out[0] = x; }
+    """)
+
+
+def test_components_that_are_read_with_and_without_sign() -> None:
+    source = """
+        typedef MATRIX(float, A) Floats;
+        #define CONVERT(TYPE) { TYPE m = LOAD(p); Floats f = coop_mat_convert(m); STORE(q, f); }
+        kernel void a(global char *p, global float *q) CONVERT(Chars)
+        kernel void b(global uchar *p, global float *q) CONVERT(Bytes)
+    """
+    module = Module.parse(compiled(source).spirv)
+    definitions = module.definitions()
+    kinds = {}
+    for item in module.instructions:
+        if item.opcode in (OP["OpConvertSToF"], OP["OpConvertUToF"]):
+            matrix = definitions[definitions[item.operands[0]].result_type or 0]
+            kinds[item.name] = definitions[matrix.operands[0]].operands[1]
+    assert kinds == {"OpConvertSToF": 1, "OpConvertUToF": 0}
+
+
+def test_nvidias_extension_keeps_the_functions_of_components() -> None:
+    source = """
+        float twice(uint row, uint column, float x) { return 2 * x + row; }
+        float larger(float x, float y) { return x > y ? x : y; }
+        kernel void a(global float *p) {
+            Sums m = LOAD(p);
+            m = coop_mat_map(m, twice);
+            Sums largest = coop_mat_reduce(m, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, larger);
+            STORE(p, largest);
+        }
+    """
+    names = counted(compiled(source, "--native-profile", "vulkan-nv2"))
+    assert names["OpCooperativeMatrixPerElementOpEXT"] == 1 and names["OpCooperativeMatrixReduceEXT"] == 1
+    assert names["OpFunction"] == 3
+    assert counted(compiled(source))["OpFunction"] == 1
+
+
+def test_only_sums_of_sums_have_an_order() -> None:
+    """NoContraction on all sums would forbid fused multiply-adds, too, which OpenCL allows."""
+    source = (
+        "kernel void a(global float *p) { float x = p[0], y = p[1], z = p[2]; p[3] = x + y + z; p[4] = x * y + z; }"
+    )
+
+    def marked(*options: str) -> list[str]:
+        module = Module.parse(compiled(source, *options).spirv)
+        definitions = module.definitions()
+        marks = [item for item in module.instructions if item.name == "OpDecorate"]
+        exact = ENUM["Decoration.NoContraction"]
+        return [definitions[item.operands[0]].name for item in marks if item.operands[1] == exact]
+
+    assert marked() == ["OpFAdd", "OpFAdd"]
+    assert marked("-cl-fast-relaxed-math") == []
+    assert sorted(marked("-ffp-contract=off")) == ["OpFAdd", "OpFAdd", "OpFAdd", "OpFMul"]
+
+
+@pytest.mark.parametrize("name", ["module.ll", "module.spv"])
+def test_other_languages_are_refused(name: str, tmp_path: Path) -> None:
+    is_ir = name.endswith("ll")
+    source = tmp_path / name
+    source.write_bytes(b"define void @f() { ret void }" if is_ir else Module(0x00010000, 1).to_bytes())
+    with pytest.raises(CompileError, match=r"vulkan1\.3 of .* is not supported"):
+        _ = coopmat.compile(source, TARGET).spirv
