@@ -283,7 +283,7 @@ def further(s: Situation, t: str) -> Case:
         "mapped", lowering.Map(matrix, "cm_choice", operands=2), ["x", "built"], matrix, np.where(r < c, x, places)
     )
     if s.target.route.has_one_work_item:
-        other = lowering.Map(matrix, "cm_other", wide=True, operands=2)
+        other = lowering.Map(matrix, "cm_other", operands=2, width=s.target.width(matrix))
         operation("wide", other, ["x", "y"], matrix, np.where(r == 4, x, y))
     for how, rows, columns in (
         (maps.ROW, 6, 3),

@@ -39,6 +39,7 @@ OF_BUILTIN: dict[str, tuple[str, ...]] = {
     "coop_mat_reduce": ("coop_mat_reduce", "coop_mat_reduce by a builtin"),
     "coop_mat_map": ("coop_mat_map",),
     "coop_mat_build": ("coop_mat_build",),
+    "coop_mat_build_columns": ("coop_mat_build_columns",),
     **dict.fromkeys(CONVERSIONS, ("coop_mat_convert",)),
 }
 # node of the typed AST -> operations that make it
@@ -59,7 +60,7 @@ OF_NODE: dict[str, tuple[str, ...]] = {
     "MatrixScale": ("m * s", "s * m"),
     "MatrixNegate": ("unary -",),
     "MatrixComponentWise": ("builtin", "every builtin"),
-    "MatrixMap": ("coop_mat_map", "coop_mat_build"),
+    "MatrixMap": ("coop_mat_map", "coop_mat_build", "coop_mat_build_columns"),
     "MatrixReduce": ("coop_mat_reduce",),
     "MatrixPrefetch": ("coop_mat_prefetch",),
 }
@@ -150,6 +151,7 @@ def _functions(kinds: Sequence[str], numbers: Sequence[str]) -> Iterator[Require
     yield _product("coop_mat_reduce by a builtin", type=numbers)
     yield _product("coop_mat_map", type=kinds, use=uses, form=MAPS)
     yield _product("coop_mat_build", type=kinds, use=uses, form=BUILDS)
+    yield _product("coop_mat_build_columns", type=kinds, use=uses)
     yield _product("builtin", type=kinds, operands=tuple(KINDS))
     every = {("every builtin", t, name) for t in kinds for name in builtins_of(COMPONENT_TYPES[t])}
     yield "every builtin", ("type", "name"), every
