@@ -125,9 +125,7 @@ class _Unit:
 
     def component_of(self, function: typed.FunctionDecl, operands: int, down: bool) -> typed.FunctionDecl:
         """Return a function of single components that calls `function`, which returns a vector of neighbours."""
-        if (function, down) not in self._components:
-            self._components[function, down] = component_of(function, operands, down)
-        return self._components[function, down]
+        return self._components.setdefault((function, down), component_of(function, operands, down))
 
     def _changes(self, decl: typed.FunctionDecl) -> bool:
         """Return whether the function must be rewritten: it, or a callee, has matrices or replaced builtins.

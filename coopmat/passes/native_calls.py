@@ -144,10 +144,8 @@ class _Unit:
 
     def component_of(self, function: typed.FunctionDecl, operands: int, down: bool) -> typed.FunctionDecl:
         """Return a function of single components that calls `function`, which returns a vector of neighbours."""
-        if (function, down) not in self._components:
-            own = self.functions.get(function, function)
-            self._components[function, down] = component_of(own, operands, down)
-        return self._components[function, down]
+        own = self.functions.get(function, function)
+        return self._components.setdefault((function, down), component_of(own, operands, down))
 
     def operand_name(self, function: typed.FunctionDecl, own: int) -> str:
         """Return the name by which the library's text calls `function`, an operand of a map or reduction.

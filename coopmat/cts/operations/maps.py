@@ -257,13 +257,13 @@ def _cases(profile: Profile, kinds: Sequence[Kind], count: int) -> Iterable[Case
 
 
 def _of_neighbours(profile: Profile) -> Iterable[Case]:
-    """Yield a function of vectors for each matrix type that has such vectors; directions and widths take turns."""
+    """Yield three functions of vectors for each matrix type that has such vectors; directions and widths take turns."""
     turns = Turns(profile)
     kinds = [kind for kind in (*_BUILDS, *_MAPS) if kind.body is not None]
     for matrix, size in profile.matrix_types:
         if matrix.component.is_bits:
             continue
-        for kind in turns.next(matrix.component.name, kinds, 1):
+        for kind in turns.next(matrix.component.name, kinds, 3):
             lengths = {1: matrix.columns, -1: 1 if kind.matrices else matrix.rows}
             widths = [sign * n for n in (2, 4, 8, 16) for sign, length in lengths.items() if length % n == 0]
             for width in turns.next(f"{lengths}", widths, 1) if widths else ():
