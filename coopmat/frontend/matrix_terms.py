@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..matrices.variants import COMPONENT_TYPES, MatrixType, Use
+from ..matrices.variants import NUMBER_TYPES, MatrixType, Use
 from .types import CoopMatrixType
 
-#: Name of the scalar type in OpenCL C -> component type.
-COMPONENTS = {component.opencl_c: component for component in COMPONENT_TYPES.values()}
+#: Name of the scalar type in OpenCL C -> component type, or microscaling type.
+COMPONENTS = NUMBER_TYPES
 
 
 @lru_cache(maxsize=1024)

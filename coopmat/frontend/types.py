@@ -13,7 +13,7 @@ from enum import Enum, IntEnum
 from functools import cache
 
 from ..diagnostics import Span
-from ..matrices.variants import SMALL_FLOATS as _SMALL_FLOATS
+from ..matrices.variants import MICROSCALING_TYPES, SMALL_FLOATS as _SMALL_FLOATS
 
 
 class AddressSpace(IntEnum):
@@ -123,8 +123,8 @@ def _mangling(name: str) -> str:
 
 #: The floating-point types that are stored as their bits.
 SMALL_FLOATS = tuple(
-    ScalarType(row.opencl_c, Kind.FLOAT, row.bits, True, HALF.rank, _mangling(row.opencl_c), is_bits=True)
-    for row in _SMALL_FLOATS
+    ScalarType(row.opencl_c, Kind.FLOAT, row.bits, row.signed, HALF.rank, _mangling(row.opencl_c), is_bits=True)
+    for row in (*_SMALL_FLOATS, *MICROSCALING_TYPES)
 )
 _SCALARS = {t.name: t for t in [*globals().values(), *SMALL_FLOATS] if isinstance(t, ScalarType)}
 

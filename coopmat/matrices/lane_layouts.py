@@ -106,6 +106,15 @@ class LaneLayout(ABC):
         """Return the number of components that a lane holds."""
         return self.slots
 
+    def neighbours(self, count: int, down: bool = False) -> tuple[int, ...] | None:
+        """Return the distances in slots from a component to itself and its next neighbours, `count` in all.
+
+        The neighbours are in its row or, with `down`, in its column. `count` is a power of two, and the component's
+        column or row a multiple of it. Return None if other lanes hold some of them.
+        """
+        holders = [self.holder(n, 0) if down else self.holder(0, n) for n in range(count)]
+        return tuple(slot for _, slot in holders) if len({lane for lane, _ in holders}) == 1 else None
+
     def lies_as(self, other: LaneLayout) -> bool:
         """Return whether each component is in the same lane and slot as in `other`, even if their classes differ."""
         return self == other or _lie_alike(self, other)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from . import spelling
-from .lane_layouts import LaneLayout, Term
+from .lane_layouts import LaneLayout, Term, Whole
 from .library_function import LibraryFunction, Parameter, Signature, Written
 from .library_functions import OfMatrix, bytes_of_row, each, name_of, private, shuffle_macros, unset
 from .routes import Target
@@ -100,17 +100,18 @@ class Map(OfMatrix):
     """A function that maps a function over a matrix: `void f(private T *out, const private T *x0, ...)`.
 
     Component (r, c) of the result is `function` of r, c and the components (r, c) of the `operands` operands.
-    `function` is a name in the library's text. With `wide`, `function` takes as many components of a row as a vector
-    has, and c is the column of the first.
+    `function` is a name in the library's text. If `width` is not 1, it takes and returns vectors of `width` neighbours
+    in a row or, if `down`, in a column, which one lane holds; r and c are the place of the first.
     """
 
     function: str
     operands: int = 0
-    wide: bool = False
+    width: int = 1
+    down: bool = False
 
     @property
     def function_name(self) -> str:
-        return name_of("map", self.matrix, self.function)
+        return name_of("map", self.matrix, self.function, *["down"] * self.down)
 
     @property
     def signature(self) -> Signature:
@@ -119,16 +120,35 @@ class Map(OfMatrix):
         return Signature("void", (private("out", t), *operands))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        out = self.matrix_definitions(target, "MAP_WIDE" if self.wide else "MAP")
-        if not self.wide:
-            out["EACH"] = each(target.lane_layout(self.matrix).slots, vectors=False)
-        part = f"CM_VECTOR(const {out['V']}, x{{}}, s)" if self.wide else "x{}[s]"
+        lane_layout, v = target.lane_layout(self.matrix), spelling.vector(self.matrix.component, self.width)
+        in_vectors = 1 < self.width <= target.width(self.matrix) and type(lane_layout) is Whole and not self.down
+        out = self.matrix_definitions(target, "MAP_WIDE" if in_vectors else "MAP")
+        if in_vectors:
+            part = f"CM_VECTOR(const {v}, x{{}}, s)"
+            out |= {"WIDTH": str(self.width), "V": v}
+        else:
+            slots = lane_layout.neighbours(self.width, self.down)
+            assert slots is not None
+            part = f"({v})({', '.join(f'x{{0}}[(s) + {slot}]' for slot in slots)})" if self.width > 1 else "x{}[s]"
+            out |= self._steps(lane_layout, slots) | {"V": v}
         parts = "".join(f", {part.format(n)}" for n in range(self.operands))
         out["VALUE(r, c, s)"] = f"{self.function}((uint)(r), (uint)(c){parts})"
         return out | {"PARAMETERS": "".join(f", {_written((p,))}" for p in self.signature.parameters[1:])}
 
+    def _steps(self, lane_layout: LaneLayout, slots: tuple[int, ...]) -> dict[str, str]:
+        """Return the macros for the slots whose components begin vectors, and for the assignment of a vector."""
+        w, first = self.width, lane_layout.place(0, Term("(s)"))[not self.down]
+        adjacent = slots == tuple(range(w))
+        parts = [(slot, f".s{n:x}" if w > 1 else "") for n, slot in enumerate(slots)]
+        return {
+            "EACH": each(lane_layout.slots // w, vectors=False),
+            "STEP": str(w if adjacent else 1),
+            "BEGINS(s)": "1" if adjacent else f"({first} % {w} == 0)",
+            "SET(s, x)": " ".join(f"out[(s) + {slot}] = (x){part};" for slot, part in parts),
+        }
+
     def needs(self, target: Target) -> tuple[LibraryFunction, ...]:
-        v = spelling.vector(self.matrix.component, target.width(self.matrix) if self.wide else 1)
+        v = spelling.vector(self.matrix.component, self.width)
         return (OperandFunction(self.function, v, ("uint", "uint", *(v for _ in range(self.operands)))),)
 
 

@@ -42,14 +42,16 @@ def decode_bits(component: ComponentType, patterns: Array) -> Array:
     """Return the numbers that bit patterns represent, as float32, which can represent all of them."""
     mantissa, last = component.mantissa, 2**component.exponent - 1
     bits = patterns.astype(np.int64)
+    if not mantissa:
+        return np.asarray(np.where(bits == last, np.nan, np.ldexp(1.0, bits - component.bias)).astype(np.float32))
     exponent, fraction = bits >> mantissa & last, bits & (2**mantissa - 1)
     significand = fraction + np.where(exponent > 0, 2**mantissa, 0)
     value = np.ldexp(significand.astype(np.float64), np.maximum(exponent, 1) - component.bias - mantissa)
     if component.infinities:
         value = np.where(exponent == last, np.where(fraction == 0, np.inf, np.nan), value)
-    else:
+    elif component.nans:
         value = np.where((exponent == last) & (fraction == 2**mantissa - 1), np.nan, value)
-    return np.asarray(np.where(bits >> (component.bits - 1) & 1, -value, value).astype(np.float32))
+    return np.asarray(np.where(bits >> (component.width - 1) & 1, -value, value).astype(np.float32))
 
 
 def encode_bits(component: ComponentType, x: Array, rounding: str = "", saturate: bool = False) -> Array:
@@ -59,6 +61,10 @@ def encode_bits(component: ComponentType, x: Array, rounding: str = "", saturate
     rounded towards zero, it becomes the largest number.
     """
     mantissa, exact = component.mantissa, x.astype(np.longdouble)
+    if not mantissa:
+        return _powers_of_two(exact, rounding, saturate)
+    if not component.nans:
+        saturate, exact = True, np.where(np.isnan(exact), np.longdouble(-0.0), exact)
     with np.errstate(all="ignore"):
         least = 1 - component.bias
         exponent = np.where(exact == 0, least, np.maximum(np.frexp(exact)[1] - 1, least))
@@ -69,13 +75,25 @@ def encode_bits(component: ComponentType, x: Array, rounding: str = "", saturate
     patterns = ((exponent - least).astype(np.int64) << mantissa) + significand
     infinite = (2**component.exponent - 1) << mantissa
     last = infinite + 2**mantissa - 1
-    largest = infinite - 1 if component.infinities else last - 1
+    largest = infinite - 1 if component.infinities else last - component.nans
     beyond = infinite if component.infinities else last
     negative = np.signbit(exact)
     clamp = finite & {"rtz": np.bool_(True), "rtp": negative, "rtn": ~negative}.get(rounding, np.bool_(False))
     patterns = np.where(finite & (patterns <= largest), patterns, np.where(clamp | saturate, largest, beyond))
     patterns = np.where(np.isnan(exact), infinite | 1 << (mantissa - 1) if component.infinities else last, patterns)
-    return np.asarray((patterns | negative.astype(np.int64) << (component.bits - 1)).astype(component.numpy))
+    return np.asarray((patterns | negative.astype(np.int64) << (component.width - 1)).astype(component.numpy))
+
+
+def _powers_of_two(x: Array, rounding: str, saturate: bool) -> Array:
+    """Return the codes of powers of two: c for 2^(c - 127), 255 for NaNs, zeros, negative and too large numbers."""
+    with np.errstate(all="ignore"):
+        significand, exponent = np.frexp(x)
+        up = {"rtz": significand > 1, "rtn": significand > 1, "rtp": significand > 0.5}.get(
+            rounding, significand >= 0.75
+        )
+        codes = np.where(np.isinf(x), 256, np.maximum(exponent + 126 + up, 0))
+        codes = np.minimum(codes, 254 if saturate else 255)
+        return np.asarray(np.where(x > 0, codes, 255).astype(np.uint8))
 
 
 def widen(component: ComponentType, x: Array) -> Array:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from . import spelling
 from .library_function import FromTemplate, LibraryFunction, Parameter, Signature
 from .routes import LoweredRoute, Target
-from .variants import COMPONENT_TYPES, SMALL_FLOATS, ComponentType
+from .variants import COMPONENT_TYPES, MICROSCALING_TYPES, SMALL_FLOATS, ComponentType
 
 FILE = "small_floats.cl"
 _UINT, _INT = COMPONENT_TYPES["u32"], COMPONENT_TYPES["s32"]
@@ -26,10 +26,12 @@ _NARROW_CARRIES = {
     "rtp": "(((unit) - 1u) & ~(sign))",
     "rtn": "(((unit) - 1u) & (sign))",
 }
+_POWER_CARRIES = {"rte": "0x400000u", "rtz": "0u", "rtp": "0x7fffffu", "rtn": "0u"}
 # rounding -> mask for values beyond the range that stay finite. Rounding away from the infinity keeps a value finite.
 # Infinities become finite only in saturating conversions.
 _KEPT = {"rte": "0u", "rtz": "(finite)", "rtp": "((finite) & (sign))", "rtn": "((finite) & ~(sign))"}
-_SMALL = "|".join(row.name for row in SMALL_FLOATS)
+_BY_NAME = dict(COMPONENT_TYPES) | {row.name: row for row in MICROSCALING_TYPES}
+_SMALL = "|".join(row.name for row in (*SMALL_FLOATS, *MICROSCALING_TYPES))
 _CALL = re.compile(rf"\bcm_(?:({_SMALL})_(to_float|from_float_\w+)|(\w+)_(to_odd))_(\d+)\(")
 
 
@@ -59,6 +61,8 @@ class SmallFloatFunction(FromTemplate):
         return (FILE,)
 
     def definitions(self, target: Target) -> dict[str, str]:
+        if not self.component.mantissa and self.component.is_bits:
+            return self._power_of_two()
         if self.component.is_bits and self.component.exponent < spelling.FLOAT.exponent:
             return self._narrow()
         w, own = self.width, spelling.vector(self.component, self.width)
@@ -80,7 +84,7 @@ class SmallFloatFunction(FromTemplate):
         """Return the macros for a type with fewer exponent bits than float."""
         t, own = self.component, spelling.vector(self.component, self.width)
         f, u, s = (spelling.vector(t, self.width) for t in (spelling.FLOAT, _UINT, _INT))
-        out = {"F": f, "H": own, "U": u, "AS_U(x)": f"as_{u}(x)", "BITS": str(t.bits), "MANTISSA": str(t.mantissa)}
+        out = {"F": f, "H": own, "U": u, "AS_U(x)": f"as_{u}(x)", "BITS": str(t.width), "MANTISSA": str(t.mantissa)}
         out |= {"LEAST": f"{spelling.FLOAT.bias + 1 - t.bias}u", "LARGEST": f"0x{t.pattern(t.largest):x}u"}
         if self.what == "to_float":
             to = {"TO_U(x)": f"convert_{u}(x)", "TO_F(x)": f"convert_{f}(x)", "AS_F(x)": f"as_{f}(x)"}
@@ -88,11 +92,22 @@ class SmallFloatFunction(FromTemplate):
         rounding = self.what.rpartition("_")[2]
         out |= {"AS_S(x)": f"as_{s}(x)", "TO_H(x)": f"convert_{own}(x)", "NAN": f"0x{t.pattern(math.nan):x}u"}
         out["CARRY(q, unit, sign)"] = _NARROW_CARRIES[rounding]
-        out["KEPT(finite, sign)"] = "1u" if "_sat_" in self.what else _KEPT[rounding]
+        out["KEPT(finite, sign)"] = "1u" if "_sat_" in self.what or not t.nans else _KEPT[rounding]
         return {"OP": "NARROW_FROM_FLOAT", **out}
+
+    def _power_of_two(self) -> dict[str, str]:
+        """Return the macros for a type without sign and mantissa."""
+        own = spelling.vector(self.component, self.width)
+        f, u = (spelling.vector(t, self.width) for t in (spelling.FLOAT, _UINT))
+        out = {"F": f, "H": own, "U": u}
+        if self.what == "to_float":
+            return {"OP": "POWER_TO_FLOAT", **out, "TO_U(x)": f"convert_{u}(x)", "AS_F(x)": f"as_{f}(x)"}
+        carry = _POWER_CARRIES[self.what.rpartition("_")[2]]
+        out |= {"AS_U(x)": f"as_{u}(x)", "TO_H(x)": f"convert_{own}(x)", "CARRY": carry}
+        return {"OP": "POWER_FROM_FLOAT", **out, "LAST": "254u" if "_sat_" in self.what else "255u"}
 
 
 def functions_called(texts: Iterable[str]) -> list[LibraryFunction]:
     """Return the `SmallFloatFunction`s that these expressions call."""
     calls = {(call[1] or call[3], call[2] or call[4], int(call[5])) for text in texts for call in _CALL.finditer(text)}
-    return [SmallFloatFunction(COMPONENT_TYPES[name], what, width) for name, what, width in sorted(calls)]
+    return [SmallFloatFunction(_BY_NAME[name], what, width) for name, what, width in sorted(calls)]

@@ -58,6 +58,7 @@ class ComponentType:
     exponent, mantissa: the widths in bits of a floating-point type's fields.
     infinities: whether the type has infinities. If not, all patterns of the largest exponent are numbers, except the
         last, which is a NaN.
+    nans: whether the type has NaNs. If not, all patterns are numbers, and conversions to the type always saturate.
     encoding: the encoding in SPIR-V, if it is not IEEE 754's.
     extension: the OpenCL extension that has the type; None if no extension is needed.
     """
@@ -72,6 +73,7 @@ class ComponentType:
     exponent: int = 0
     mantissa: int = 0
     infinities: bool = True
+    nans: bool = True
     encoding: Encoding | None = None
     extension: str | None = None
 
@@ -93,6 +95,11 @@ class ComponentType:
     def is_bits(self) -> bool:
         """Whether a floating-point type is stored as its bit patterns, in the library and in numpy."""
         return self.kind is Kind.FLOAT and self.numpy.startswith("uint")
+
+    @property
+    def width(self) -> int:
+        """The bits of a floating-point type's patterns; a type of fewer bits than a byte has zeros above them."""
+        return self.signed + self.exponent + self.mantissa
 
     @property
     def bias(self) -> int:
@@ -123,6 +130,8 @@ class ComponentType:
         """The largest finite number of a floating-point type."""
         if self.infinities:
             return (2 - self.epsilon) * 2.0**self.bias
+        if not self.nans:
+            return (2 - self.epsilon) * 2.0 ** (self.bias + 1)
         return (2 - 2 * self.epsilon) * 2.0 ** (self.bias + 1)
 
     @property
@@ -135,7 +144,12 @@ class ComponentType:
         return self.is_integer or self.bits == 8
 
     def pattern(self, value: float) -> int:
-        """Return the bits of a floating-point number, an infinity, or the NaN without sign or payload."""
+        """Return the bits of a floating-point number, an infinity, or the NaN without sign or payload.
+
+        A type without NaNs has -0 instead.
+        """
+        if math.isnan(value) and not self.nans:
+            return 1 << (self.width - 1)
         infinite = ((1 << self.exponent) - 1) << self.mantissa
         if math.isnan(value) or (math.isinf(value) and not self.infinities):
             return infinite | (1 << (self.mantissa - 1) if self.infinities else (1 << self.mantissa) - 1)
@@ -145,7 +159,7 @@ class ComponentType:
             least = 1 - self.bias
             power = max(math.frexp(value)[1] - 1, least) if value else least
             magnitude = ((power - least) << self.mantissa) + int(math.ldexp(abs(value), self.mantissa - power))
-        return magnitude | (math.copysign(1.0, value) < 0) << (self.bits - 1)
+        return magnitude | (math.copysign(1.0, value) < 0) << (self.width - 1)
 
     def with_sign(self, signed: bool) -> ComponentType:
         """Return the integer type of the same size with or without a sign.
@@ -200,8 +214,19 @@ _ROWS = (
     ),
 )
 COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})
+# The scalar types of the OCP microscaling formats, a byte each: no component types. e8m0 has only powers of two.
+MICROSCALING_TYPES = tuple(
+    ComponentType(
+        *(name, f"floate{name[1:]}_t", 8, Kind.FLOAT, bool(mantissa), "uint8", None, exponent, mantissa, False),
+        nans=not mantissa,
+        extension="cl_ext_microscaling_types",
+    )
+    for name, exponent, mantissa in (("e2m1", 2, 1), ("e2m3", 2, 3), ("e3m2", 3, 2), ("e8m0", 8, 0))
+)
 # The component types that are stored as their bit patterns.
 SMALL_FLOATS = tuple(row for row in _ROWS if row.is_bits)
+# OpenCL C's name -> type of every scalar that is stored as its bit patterns, or is a component type.
+NUMBER_TYPES = MappingProxyType({row.opencl_c: row for row in (*_ROWS, *MICROSCALING_TYPES)})
 _BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is not None})
 
 

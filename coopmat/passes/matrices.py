@@ -25,6 +25,7 @@ from ..frontend.types import (
     PointerType,
     Type,
     VectorType,
+    element_count,
 )
 from ..matrices import half_bits, lowering
 from ..matrices.lane_layouts import Whole
@@ -32,7 +33,7 @@ from ..matrices.library_function import LibraryFunction
 from ..matrices.maps import BLOCKS
 from ..matrices.routes import LoweredRoute, Target
 from ..matrices.variants import Layout, MatrixType, Operands
-from ..vectorize import LINEAR, UNIFORM, VARYING, Variance, vectorize
+from ..vectorize import LINEAR, UNIFORM, VARYING, Variance, component_of, vectorize
 from . import Library, Report
 from .functions import FunctionRewriter, copied, elements, sequence
 from .library import LibraryCalls, passed
@@ -82,7 +83,9 @@ class _Unit:
         self.calls = LibraryCalls(options.library)
         self.remarks: list[tuple[Span, Callable[[], str]]] = []
         self.keeps_state = False
+        # Vectorized functions, and functions that return a component of a vector function's result.
         self.wide: dict[tuple[typed.FunctionDecl, tuple[Variance, ...], int], typed.FunctionDecl | None] = {}
+        self._components: dict[tuple[typed.FunctionDecl, bool], typed.FunctionDecl] = {}
         self._versions: dict[tuple[typed.FunctionDecl, Target], typed.FunctionDecl] = {}
         # In the order of the call graph: callees first.
         self._functions: list[typed.FunctionDecl] = []
@@ -103,7 +106,7 @@ class _Unit:
         objects = self.calls.pass_scratch(self._functions)
         library = self.calls.link()
         records = [*self.storage.own_records, *library.records, *map(self.storage.record_type, self.unit.records)]
-        wide = [f for f in self.wide.values() if f is not None]
+        wide = [f for f in (*self.wide.values(), *self._components.values()) if f is not None]
         imported = [f for f in self.unit.functions if f.body is None]
         functions = [*library.functions, *functions, *wide, *imported]
         variables = [*self.unit.variables, *objects]
@@ -119,6 +122,10 @@ class _Unit:
                 if callee.body is not None and (callee, target) not in self._versions:
                     self._versions[callee, target] = self._new_version(callee, target)
         return self._versions[decl, target]
+
+    def component_of(self, function: typed.FunctionDecl, operands: int, down: bool) -> typed.FunctionDecl:
+        """Return a function of single components that calls `function`, which returns a vector of neighbours."""
+        return self._components.setdefault((function, down), component_of(function, operands, down))
 
     def _changes(self, decl: typed.FunctionDecl) -> bool:
         """Return whether the function must be rewritten: it, or a callee, has matrices or replaced builtins.
@@ -195,11 +202,16 @@ class _Function(FunctionRewriter):
         return self.result(before, out, self._call(function, [elements(out), *operands], span))
 
     def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
-        matrix, function = _of(e.type), self.unit.version(e.function, self.target)
-        variances = (UNIFORM, LINEAR, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
-        wide = self._wide(function, variances, matrix)
-        name = self.unit.calls.operand_name(wide or function, 2 + len(e.operands))
-        library_function = lowering.Map(matrix, name, len(e.operands), wide is not None)
+        matrix, function, operands = _of(e.type), self.unit.version(e.function, self.target), len(e.operands)
+        target, width = self._target(lowering.Fill(matrix)), element_count(function.type.result)
+        if width > 1 and target.lane_layout(matrix).neighbours(width, e.down) is None:
+            width, function = 1, self.unit.component_of(function, operands, e.down)
+        if width == 1:
+            variances = (UNIFORM, LINEAR, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
+            wide = self._wide(function, variances, matrix)
+            width, function = (1, function) if wide is None else (target.width(matrix), wide)
+        name = self.unit.calls.operand_name(function, 2 + operands)
+        library_function = lowering.Map(matrix, name, operands, width, e.down)
         return self._by_operand(library_function, new.operands, new.arguments, e.type, e.span)
 
     def reduce(self, e: typed.MatrixReduce, new: typed.MatrixReduce) -> typed.Expr:

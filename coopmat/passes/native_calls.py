@@ -27,6 +27,7 @@ from ..frontend.types import (
     Qualifiers,
     ScalarType,
     Type,
+    VectorType,
 )
 from ..matrices import native_library
 from ..matrices.memory_rules import MemoryRules
@@ -43,6 +44,7 @@ from ..matrices.native_library import (
 )
 from ..matrices.variants import Layout, MatrixType
 from ..native_profiles import KHR, NATIVE_PROFILES, NativeProfile
+from ..vectorize import component_of
 from . import Library, Report
 from .functions import FunctionRewriter, copied, copies, sequence
 from .operand_functions import Names, operand_name, with_operands
@@ -95,6 +97,7 @@ class _Unit:
         self._library_functions: dict[str, Function] = {}
         self._operands: Names = {}
         self._with_components: dict[typed.FunctionDecl, typed.FunctionDecl] = {}
+        self._components: dict[tuple[typed.FunctionDecl, bool], typed.FunctionDecl] = {}
         self._calls: list[typed.Call] = []
         self.has_small_floats = unit.has_small_floats
 
@@ -107,7 +110,8 @@ class _Unit:
             if size is not None and not self.staging.isdisjoint(self.graph.reached(kernel)):
                 most = size * self.sub_groups
             self.functions[kernel].info = describe(kernel, size, self.graph.uses(kernel, "matrices"), most)
-        functions = [*self._linked(), *self.functions.values(), *self._with_components.values()]
+        made = (*self._components.values(), *self._with_components.values())
+        functions = [*self._linked(), *self.functions.values(), *made]
         variables = [*self.unit.variables, *self._tiles.values()]
         return replace(self.unit, functions=functions, variables=variables, has_small_floats=self.has_small_floats)
 
@@ -138,6 +142,11 @@ class _Unit:
             new = typed.FunctionDecl(span, name, kind, parameters, False, True, {}, body)
             self._with_components[function] = new
         return new
+
+    def component_of(self, function: typed.FunctionDecl, operands: int, down: bool) -> typed.FunctionDecl:
+        """Return a function of single components that calls `function`, which returns a vector of neighbours."""
+        own = self.functions.get(function, function)
+        return self._components.setdefault((function, down), component_of(own, operands, down))
 
     def operand_name(self, function: typed.FunctionDecl, own: int) -> str:
         """Return the name by which the library's text calls `function`, an operand of a map or reduction.
@@ -273,6 +282,9 @@ class _Function(FunctionRewriter):
 
     def map(self, e: typed.MatrixMap, new: typed.MatrixMap) -> typed.Expr:
         assert isinstance(e.type, CoopMatrixType)
+        if isinstance(e.function.type.result, VectorType):
+            new = copied(new, function=self.unit.component_of(e.function, len(e.operands), e.down), down=False)
+            return self.map(new, new)
         if self._has_instruction(e.type):
             named: typed.MatrixMap = self.call_of(e, new)
             return named if named.operands else self._built(named, e.type)
@@ -289,7 +301,7 @@ class _Function(FunctionRewriter):
         """
         zeros = typed.MatrixFill(e.span, matrix, typed.Zero(e.span, matrix.component))
         function = self.unit.with_component(e.function, matrix.component)
-        return typed.MatrixMap(e.span, matrix, function, [zeros], e.arguments)
+        return typed.MatrixMap(e.span, matrix, function, [zeros], e.arguments, False)
 
     def reduce(self, e: typed.MatrixReduce, new: typed.MatrixReduce) -> typed.Expr:
         source, result = e.operand.type, e.type

@@ -9,5 +9,6 @@ holds. `vectorize` returns None for a function that cannot be vectorized. Exampl
 with a loop whose trip count varies between components.
 """
 
+from .components import component_of as component_of
 from .statements import vectorize as vectorize
 from .vectors import LINEAR as LINEAR, UNIFORM as UNIFORM, VARYING as VARYING, Variance as Variance

@@ -37,9 +37,28 @@ def check(layout: LaneLayout) -> None:
     first = np.broadcast_to(layout.first_lane(np.arange(layout.lanes)), layout.lanes)
     assert (rows[first] == rows)[held].all() and (columns[first] == columns)[held].all()
     assert np.isin(lane, first).all() and (first <= np.arange(layout.lanes)).all()
+    check_neighbours(layout, lane, slot)
     assert layout.lanes == 1 or not layout.has_vectors
     if isinstance(layout, Whole) and not isinstance(layout, Interleaved):
         assert (slot == r * layout.columns + c).all()
+
+
+def check_neighbours(layout: LaneLayout, lane: np.ndarray, slot: np.ndarray) -> None:
+    """Check the distances to neighbours, and that lane 0 shows which slots of every lane begin their vectors."""
+    for down, count in itertools.product((False, True), (2, 4, 8, 16)):
+        lanes, slots = (x.T if down else x for x in (lane, slot))
+        if slots.shape[1] % count:
+            continue
+        lanes, slots = (x.reshape(slots.shape[0], -1, count) for x in (lanes, slots))
+        distances = layout.neighbours(count, down)
+        assert (distances is not None) == (lanes == lanes[:, :, :1]).all()
+        if distances is not None:
+            assert (slots == slots[:, :, :1] + np.array(distances)).all()
+            begins = layout.place(0, np.arange(layout.slots))[not down] % count == 0
+            assert np.broadcast_to(begins, layout.slots)[slots[:, :, 0]].all()
+            assert not np.broadcast_to(begins, layout.slots)[slots[:, :, 1:]].any()
+            if distances == tuple(range(count)):
+                assert (slots[:, :, 0] % count == 0).all()
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 5, 8, 16, 32, 64])

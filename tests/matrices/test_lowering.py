@@ -118,7 +118,7 @@ SCRATCH_BUILTINS = [
 ]
 # Only where the rows of a matrix lie as vectors.
 WIDE = [
-    lowering.Map(ACC, "f", wide=True, operands=2),
+    lowering.Map(ACC, "f", operands=2, width=4),
     lowering.Reduce(ACC, "join", how=1, rows=8, columns=5, wide=("join_4", "join_2")),
     lowering.Reduce(ACC, "join", how=2, rows=3, columns=12, wide=("join_4", "join_2")),
     lowering.Reduce(ACC, "join", how=3, rows=2, columns=7, wide=("join_4", "join_2")),

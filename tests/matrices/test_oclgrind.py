@@ -283,7 +283,7 @@ def further(s: Situation, t: str) -> Case:
         "mapped", lowering.Map(matrix, "cm_choice", operands=2), ["x", "built"], matrix, np.where(r < c, x, places)
     )
     if s.target.route.has_one_work_item:
-        other = lowering.Map(matrix, "cm_other", wide=True, operands=2)
+        other = lowering.Map(matrix, "cm_other", operands=2, width=s.target.width(matrix))
         operation("wide", other, ["x", "y"], matrix, np.where(r == 4, x, y))
     for how, rows, columns in (
         (maps.ROW, 6, 3),
@@ -595,13 +595,15 @@ def test_every_section_of_the_library_is_there() -> None:
                 files.add(i.files(s.target.route))
                 wanted.add(lowering.section(i.files(s.target.route), i.definitions(s.target)["OP"]))
         there = {lowering.section(names, name) for names in files for file in names for name in _sections(file)}
-        assert wanted == there - _OF_OTHERS[route]
+        assert wanted == there - _OF_OTHERS[route] - _OF_SCALARS
 
 
 def _sections(file: str) -> set[str]:
     return set(lowering.library_sections(file)) - {"PROLOGUE"}
 
 
+# No matrix has components of these types: test_microscaling_on_device.py runs their conversions.
+_OF_SCALARS = {("small_floats.cl", name) for name in ("POWER_TO_FLOAT", "POWER_FROM_FLOAT")}
 # A single work-item stores as any other to private memory, and has its own ways to load and store; only where there are
 # instructions do A, B and C lie in different ways. Of the sums of MUL_ADD_COLUMN, Oclgrind says that nobody wrote them.
 _OF_OTHERS: dict[str, set[tuple[str, str]]] = {

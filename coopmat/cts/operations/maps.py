@@ -14,7 +14,8 @@ from ..experiment import Argument, Experiment
 from ..functions import UINT, Function, Pointer, Scalars, V, of_builtin
 from ..profile import Profile
 from ..values import whole_range
-from ..writers import Writer
+from ..writers import Value, Writer
+from ..writers.c import CWriter
 from .base import Case, Operation, Setting, Turns
 
 _BYTES = COMPONENT_TYPES["u8"]
@@ -232,8 +233,11 @@ KINDS = {kind.name: kind for kind in (*_MAPS, *_MULTIPLE, *_BUILDS)}
 
 @dataclass(frozen=True)
 class Mapped:
+    """A function of components, or of `width` neighbours in a row, or of -`width` in a column if negative."""
+
     matrix: MatrixType
     function: str
+    width: int = 1
 
     @property
     def kind(self) -> Kind:
@@ -252,6 +256,21 @@ def _cases(profile: Profile, kinds: Sequence[Kind], count: int) -> Iterable[Case
             yield Case(f"{matrix.name}.{kind.name}{profile.suffix(size)}", size, Mapped(matrix, kind.name))
 
 
+def _of_neighbours(profile: Profile) -> Iterable[Case]:
+    """Yield three functions of vectors for each matrix type that has such vectors; directions and widths take turns."""
+    turns = Turns(profile)
+    kinds = [kind for kind in (*_BUILDS, *_MAPS) if kind.body is not None]
+    for matrix, size in profile.matrix_types:
+        if matrix.component.is_bits:
+            continue
+        for kind in turns.next(matrix.component.name, kinds, 3):
+            lengths = {1: matrix.columns, -1: 1 if kind.matrices else matrix.rows}
+            widths = [sign * n for n in (2, 4, 8, 16) for sign, length in lengths.items() if length % n == 0]
+            for width in turns.next(f"{lengths}", widths, 1) if widths else ():
+                words = f"{kind.name}.{'row' if width > 0 else 'column'}{abs(width)}"
+                yield Case(f"{matrix.name}.{words}{profile.suffix(size)}", size, Mapped(matrix, kind.name, width))
+
+
 def _experiment(setting: Setting) -> Experiment:
     matrix, kind = setting.parameters.matrix, setting.parameters.kind
     rng, component, shape = setting.random(), matrix.component, (matrix.rows, matrix.columns)
@@ -267,23 +286,32 @@ def _experiment(setting: Setting) -> Experiment:
     return Experiment([*inputs, *further, setting.output("out", matrix, np.broadcast_to(result, shape))])
 
 
-def _write(setting: Setting, w: Writer) -> None:
-    matrix, kind = setting.parameters.matrix, setting.parameters.kind
-    component, arguments = matrix.component, w.experiment.arguments
-    operands = [w.load(argument) for argument in arguments[: kind.matrices]]
-    function = kind.function(component)
+def _operands(setting: Setting, w: Writer) -> tuple[Function, list[Value], list[Value]]:
+    """Return the function, its matrices and its further arguments."""
+    kind, arguments = setting.parameters.kind, w.experiment.arguments
+    component = setting.parameters.matrix.component
     further = [
         w.pointer(w.copied(argument, f.space)) if f.space else w.scalar(argument, 0, f.component or component)
         for f, argument in zip(kind.further, arguments[kind.matrices : -1], strict=True)
     ]
-    if operands:
-        w.store(arguments[-1], w.map(matrix, function, operands, further))
-    else:
-        w.store(arguments[-1], w.build(matrix, function, further))
+    return kind.function(component), [w.load(argument) for argument in arguments[: kind.matrices]], further
+
+
+def _write(setting: Setting, w: Writer) -> None:
+    matrix = setting.parameters.matrix
+    function, operands, further = _operands(setting, w)
+    value = w.map(matrix, function, operands, further) if operands else w.build(matrix, function, further)
+    w.store(w.experiment.arguments[-1], value)
+
+
+def _write_neighbours(setting: Setting, w: CWriter) -> None:
+    value = w.neighbours(setting.parameters.matrix, *_operands(setting, w), setting.parameters.width)
+    w.store(w.experiment.arguments[-1], value)
 
 
 OPERATIONS = (
     Operation("map", lambda profile: _cases(profile, _MAPS, 2), _experiment, _write),
     Operation("map_multiple", lambda profile: _cases(profile, _MULTIPLE, 2), _experiment, _write),
     Operation("build", lambda profile: _cases(profile, _BUILDS, 2), _experiment, _write),
+    Operation("neighbours", _of_neighbours, _experiment, _write_neighbours, ("c",)),
 )

@@ -13,7 +13,7 @@ from coopmat.matrices.variants import OPENCL_C_LAYOUTS, ComponentType, Layout, M
 from ..experiment import Argument, Experiment, Place
 from ..functions import Function
 from .base import KERNEL, Body, Parameter, Value, Variable, Writer, local_argument
-from .c_functions import definition
+from .c_functions import definition, of_neighbours
 from .literals import literal
 
 LAYOUTS = {layout: f"CLK_COOPERATIVE_MATRIX_LAYOUT_{layout.name}" for layout in OPENCL_C_LAYOUTS}
@@ -269,6 +269,16 @@ class CWriter(Writer):
 
     def build(self, matrix: MatrixType, function: Function, further: Sequence[Value]) -> Value:
         return self.variable(matrix, f"coop_mat_build({', '.join([self.operand(function), *further])})")
+
+    def neighbours(
+        self, matrix: MatrixType, function: Function, operands: Sequence[Value], further: Sequence[Value], width: int
+    ) -> Value:
+        """Return a matrix from a function of neighbours: `width` in a row, or -`width` in a column if negative."""
+        one, count, down = self.operand(function), abs(width), width < 0
+        name = f"{one}_{'column' if down else 'row'}{count}"
+        self.outside += of_neighbours(name, one, function, len(operands), count, down)
+        builtin = "map" if operands else "build_columns" if down else "build"
+        return self.variable(matrix, f"coop_mat_{builtin}({', '.join([*operands, name, *further])})")
 
     def reduce(self, source: MatrixType, target: MatrixType, how: int, function: Function, x: Value) -> Value:
         words = " | ".join(f"CLK_COOPERATIVE_MATRIX_REDUCE_{word}" for bit, word in _REDUCTIONS.items() if bit & how)

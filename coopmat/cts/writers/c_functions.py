@@ -20,6 +20,24 @@ def definition(name: str, function: Function) -> list[str]:
     return [f"static {function.result.opencl_c} {name}({parameters})", "{", *(f"    {line}" for line in lines), "}"]
 
 
+def of_neighbours(name: str, one: str, function: Function, operands: int, width: int, down: bool) -> list[str]:
+    """Return the lines that define `name`, which calls the function `one` for each of `width` neighbours.
+
+    `one` has the parameters of `function`. The first `operands` of them after the row and the column are components,
+    which become vectors.
+    """
+    row, column, *rest = (f"x{number}" for number in range(len(function.parameters)))
+    v = f"{function.result.opencl_c}{width}"
+    types = [f"{v} " if 2 <= n < 2 + operands else _parameter(p) for n, p in enumerate(function.parameters)]
+    calls = []
+    for n in range(width):
+        place = (f"{row} + {n}", column) if down else (row, f"{column} + {n}")
+        parts = [f"{x}.s{n:x}" if m < operands else x for m, x in enumerate(rest)]
+        calls.append(f"{one}({', '.join([*place, *parts])})")
+    parameters = ", ".join(f"{t}{x}" for t, x in zip(types, (row, column, *rest), strict=True))
+    return [f"static {v} {name}({parameters})", "{", f"    return ({v})({', '.join(calls)});", "}"]
+
+
 def _parameter(parameter: ComponentType | Pointer) -> str:
     if isinstance(parameter, Pointer):
         return f"{parameter.space} const {parameter.component.opencl_c} *"

@@ -75,6 +75,7 @@ _ROWS = (
     MatrixBuiltin("reduce", "M2 coop_mat_reduce(M m, coop_matrix_reduce_t how, f)"),
     MatrixBuiltin("map", "M coop_mat_map(M m, [M m...], f, [x...])"),
     MatrixBuiltin("build", "M coop_mat_build(f, [x...])"),
+    MatrixBuiltin("build_columns", "M coop_mat_build_columns(f, [x...])"),
     MatrixBuiltin("print", "void coop_mat_print(M m[, constant char *name])"),
     MatrixBuiltin("print", "void coop_mat_print_lanes(M m)"),
 )

@@ -182,7 +182,10 @@ def wrap(value: int, t: ScalarType) -> int:
 
 def round_to(value: float, t: ScalarType) -> float:
     """Return `value` rounded to nearest even in the format of `t`; beyond its range, an infinity or NaN."""
-    if math.isinf(value) and not COMPONENTS[t.name].infinities:
+    row = COMPONENTS[t.name]
+    if not row.nans and not math.isfinite(value):
+        return -0.0 if math.isnan(value) else math.copysign(row.largest, value)
+    if math.isinf(value) and not row.infinities:
         return math.copysign(math.nan, value)
     if t is DOUBLE or math.isnan(value) or math.isinf(value):
         return value
@@ -211,7 +214,7 @@ def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
     # This is exact: a double has room for the digits and exponents of all other formats.
     value = math.ldexp(steps, unit) if exponent < 1000 else math.inf
     if value > row.largest:
-        value = math.inf if row.infinities else math.nan
+        value = math.inf if row.infinities else math.nan if row.nans else row.largest
     return math.copysign(value, -1 if numerator < 0 else 1)
 
 
@@ -242,7 +245,7 @@ def is_null_pointer(e: Expr) -> bool:
 
 def fold_convert(span: Span, e: Expr, to: ScalarType) -> Expr | None:
     value = constant_value(e)
-    if value is None:
+    if value is None or not (to.signed or to.is_integer):
         return None
     if to.is_float:
         if isinstance(value, int) and to is not DOUBLE:

@@ -140,12 +140,14 @@ class MatrixMap(Expr):
     """The matrix whose component (r, c) is function(r, c, m[r, c]..., arguments...), for each m of `operands`.
 
     The operands are matrices of `type`. The arguments are evaluated once. The function has no side effects, and the
-    number of its calls is unspecified.
+    number of its calls is unspecified. It may take and return vectors of neighbours in a row or, if `down`, in a
+    column; r and c are then the place of the first.
     """
 
     function: Reference[FunctionDecl]
     operands: list[Expr]
     arguments: list[Expr]
+    down: bool
 
 
 class MatrixReduce(Expr):

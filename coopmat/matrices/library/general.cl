@@ -134,14 +134,17 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_OPERANDS)
 #endif // CM_OP_COMPONENT_WISE
 
 // Apply a function of the program: CM_VALUE(r, c, s) calls it for component (r, c), in slot s, of the matrices that
-// CM_PARAMETERS declares.
+// CM_PARAMETERS declares. The value is a component, or a vector of neighbours, which CM_SET(s, x) assigns.
+// CM_BEGINS(s): whether slot s has the first component of a vector. CM_STEP: the distance of slots that may have it.
 #ifdef CM_OP_MAP
 CM_FUNCTION void CM_NAME(__private CM_T *out CM_PARAMETERS)
 {
     const int lane = CM_LANE;
-    CM_EACH for (int s = 0; s < CM_SLOTS; ++s)
-        if (CM_HOLDS(lane, s))
-            out[s] = CM_VALUE(CM_ROW(lane, s), CM_COLUMN(lane, s), s);
+    CM_EACH for (int s = 0; s < CM_SLOTS; s += CM_STEP)
+        if (CM_BEGINS(s) && CM_HOLDS(lane, s)) {
+            const CM_V x = CM_VALUE(CM_ROW(lane, s), CM_COLUMN(lane, s), s);
+            CM_SET(s, x)
+        }
 }
 #endif // CM_OP_MAP
 

@@ -62,3 +62,22 @@ CM_FUNCTION CM_H CM_NAME(CM_F x)
     return CM_TO_H(select(finite, (CM_U)CM_NAN, a > 0x7f800000u) | (sign & (1u << (CM_BITS - 1))));
 }
 #endif // CM_OP_NARROW_FROM_FLOAT
+
+// powers of two: code c is 2 to the power of c - 127, and 255 is a NaN
+#ifdef CM_OP_POWER_TO_FLOAT
+CM_FUNCTION CM_F CM_NAME(CM_H x)
+{
+    const CM_U u = CM_TO_U(x);
+    return CM_AS_F(select(select(u << 23, (CM_U)0x400000u, u == 0u), (CM_U)0x7fc00000u, u == 255u));
+}
+#endif // CM_OP_POWER_TO_FLOAT
+
+// CM_CARRY: the number that rounds a normal number by its addition; CM_LAST: the code of numbers beyond the range.
+// Positive numbers below the range become the least one; zero and negative numbers become NaNs
+#ifdef CM_OP_POWER_FROM_FLOAT
+CM_FUNCTION CM_H CM_NAME(CM_F x)
+{
+    const CM_U u = CM_AS_U(x), code = (u + select((CM_U)CM_CARRY, (CM_U)(CM_CARRY >> 1), u < 0x800000u)) >> 23;
+    return CM_TO_H(select(min(code, (CM_U)CM_LAST), (CM_U)255u, u - 1u >= 0x7f800000u));
+}
+#endif // CM_OP_POWER_FROM_FLOAT

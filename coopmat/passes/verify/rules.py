@@ -325,7 +325,7 @@ def _component_wise(e: typed.MatrixComponentWise) -> bool:
 def _map(e: typed.MatrixMap) -> bool:
     if not isinstance(e.type, CoopMatrixType) or any(operand.type != e.type for operand in e.operands):
         return False
-    component = e.type.component
+    component = with_count(e.type.component, element_count(e.function.type.result))
     leading = (UINT, UINT, *(component for _ in e.operands))
     parameters, count = e.function.type.parameters, len(leading)
     return (

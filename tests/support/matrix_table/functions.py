@@ -23,8 +23,8 @@ from .rows import Row, Writer, key
 _REDUCE = "CLK_COOPERATIVE_MATRIX_REDUCE_"
 HOW = {f"{_REDUCE}ROW": 1, f"{_REDUCE}COLUMN": 2, f"{_REDUCE}ROW | {_REDUCE}COLUMN": 3, f"{_REDUCE}2X2": 4}
 COMBINED = ("sum", "larger")
-MAPS = ("one", "two", "value", "pointer", "of other arguments")
-BUILDS = ("alone", "value", "pointer")
+MAPS = ("one", "two", "value", "pointer", "of other arguments", "neighbours")
+BUILDS = ("alone", "value", "pointer", "neighbours")
 # pattern (m: matrix, s: scalar) -> number of operands
 KINDS = {"m": 1, "mm": 2, "ms": 2, "sm": 2, "mmm": 3, "mss": 3, "sms": 3, "ssm": 3, "mms": 3}
 _OF_A_ROW = 8
@@ -163,11 +163,16 @@ def _maps(component: ComponentType, use: Use) -> Row:
             f"{t} @h(uint r, uint c, {t} x, long edge) {{ return r < edge ? x : ({t})r; }}",
             f"{t} @p(uint r, uint c, {t} x, global const {t} *p, uint n) {{ return r == n ? p[c] : x; }}",
         ]
+        v, load = neighbours(component, matrix.columns)
+        w.outside.append(
+            f"{v} @n(uint r, uint c, {v} x, global const {t} *p, uint n) {{ return r == n ? {load('p + c')} : x; }}"
+        )
         calls = {
             "one": ("x, @f", np.where((r + c) % 2 > 0, x, places)),
             "two": ("x, y, @g", np.where(r < c, x, y)),
             "value": (f"x, @h, {w.number(edge)}", np.where(r < edge, x, places)),
             "pointer": (f"x, @p, {pointer}, {w.number(edge)}", np.where(r == edge, table[c], x)),
+            "neighbours": (f"x, @n, {pointer}, {w.number(edge)}", np.where(r == edge, table[c], x)),
             # The function of two matrices, and of a matrix and a scalar.
             "of other arguments": (f"x, @g, {w.scalar(scalar[0], component)}", np.where(r < c, x, scalar)),
         }
@@ -178,9 +183,21 @@ def _maps(component: ComponentType, use: Use) -> Row:
     return Row(f"maps of {component} {use.name}", tuple(keys.values()), write, everywhere=use == Use.ACCUMULATOR)
 
 
+def neighbours(component: ComponentType, length: int) -> tuple[str, Callable[[str], str]]:
+    """Return the widest type of neighbours in a line of this length, and a function that writes its load.
+
+    Types without vectors have single components only.
+    """
+    width = 1 if component.is_bits else next(n for n in (16, 8, 4, 2, 1) if length % n == 0)
+    if width == 1:
+        return component.opencl_c, lambda pointer: f"*({pointer})"
+    return f"{component.opencl_c}{width}", lambda pointer: f"vload{width}(0, {pointer})"
+
+
 def _builds(component: ComponentType, use: Use) -> Row:
-    """Return a row with builds from row and column, with a factor, and from weights of four bits, two in a byte."""
+    """Return a row with builds from row and column, with a factor, from weights of four bits, and from neighbours."""
     keys = {form: key("coop_mat_build", type=component, use=use.name, form=form) for form in BUILDS}
+    down = key("coop_mat_build_columns", type=component, use=use.name)
 
     def write(w: Writer) -> None:
         matrix = draw_matrix(w, component, use, 0.3)
@@ -189,6 +206,13 @@ def _builds(component: ComponentType, use: Use) -> Row:
         weights = w.rng.integers(0, 256, (matrix.rows * columns + 1) // 2, np.uint8)
         pointer, scalar = w.buffer(weights, "uchar"), values.whole_range(w.rng, component, 1)
         at = r * columns + c
+        table = values.whole_range(w.rng, component, matrix.rows + columns)
+        (v, load), (vd, load_down) = (neighbours(component, n) for n in (columns, matrix.rows))
+        w.outside += [
+            f"{v} @n(uint r, uint c, global const {t} *p) {{ return {load('p + r + c')}; }}",
+            f"{vd} @d(uint r, uint c, global const {t} *p) {{ return {load_down('p + r + c')}; }}",
+        ]
+        of_table = w.buffer(table, t)
         w.outside += [
             f"{t} @f(uint r, uint c) {{ return ({t})(r * 2 + c); }}",
             f"{t} @g(uint r, uint c, {t} x) {{ return r == c ? x : ({t})c; }}",
@@ -201,12 +225,15 @@ def _builds(component: ComponentType, use: Use) -> Row:
             "pointer": (f"@w, {pointer}, {w.number(columns)}", weights[at // 2] >> at % 2 * 4 & 15),
         }
         t = w.type("T", matrix)
+        for case, name, function in ((keys["neighbours"], "build", "@n"), (down, "build_columns", "@d")):
+            w.line(f"{t} m_{name} = coop_mat_{name}({function}, {of_table});")
+            w.result(case, f"m_{name}", matrix, table[r + c])
         for form, (arguments, numbers) in calls.items():
             wanted = numpy_reference.convert(numbers.astype(np.uint32), UINT, component)
             w.line(f"{t} m_{form} = coop_mat_build({arguments});")
             w.result(keys[form], f"m_{form}", matrix, np.where(r == c, scalar, wanted) if form == "value" else wanted)
 
-    return Row(f"builds of {component} {use.name}", tuple(keys.values()), write)
+    return Row(f"builds of {component} {use.name}", (*keys.values(), down), write)
 
 
 # --- builtins --------------------------------------------------------------------------------------

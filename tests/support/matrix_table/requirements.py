@@ -39,6 +39,7 @@ OF_BUILTIN: dict[str, tuple[str, ...]] = {
     "coop_mat_reduce": ("coop_mat_reduce", "coop_mat_reduce by a builtin"),
     "coop_mat_map": ("coop_mat_map",),
     "coop_mat_build": ("coop_mat_build",),
+    "coop_mat_build_columns": ("coop_mat_build_columns",),
     # Prints have tests of their own, tests/prints: the table's kernels only return arrays.
     **dict.fromkeys(("coop_mat_print", "coop_mat_print_lanes"), ()),
     **dict.fromkeys(CONVERSIONS, ("coop_mat_convert",)),
@@ -61,7 +62,7 @@ OF_NODE: dict[str, tuple[str, ...]] = {
     "MatrixScale": ("m * s", "s * m"),
     "MatrixNegate": ("unary -",),
     "MatrixComponentWise": ("builtin", "every builtin"),
-    "MatrixMap": ("coop_mat_map", "coop_mat_build"),
+    "MatrixMap": ("coop_mat_map", "coop_mat_build", "coop_mat_build_columns"),
     "MatrixReduce": ("coop_mat_reduce",),
     "MatrixPrefetch": ("coop_mat_prefetch",),
     "MatrixPrint": (),
@@ -153,6 +154,7 @@ def _functions(kinds: Sequence[str], numbers: Sequence[str]) -> Iterator[Require
     yield _product("coop_mat_reduce by a builtin", type=numbers)
     yield _product("coop_mat_map", type=kinds, use=uses, form=MAPS)
     yield _product("coop_mat_build", type=kinds, use=uses, form=BUILDS)
+    yield _product("coop_mat_build_columns", type=kinds, use=uses)
     yield _product("builtin", type=kinds, operands=tuple(KINDS))
     every = {("every builtin", t, name) for t in kinds for name in builtins_of(COMPONENT_TYPES[t])}
     yield "every builtin", ("type", "name"), every

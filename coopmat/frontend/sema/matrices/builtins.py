@@ -31,7 +31,7 @@ from ..conversions import check_matrix_conversion, matrix_index
 from ..hints import cast_to, declared_here, spelled
 from ..printf import string_literals
 from ..values import convert_arithmetic, make_binary, rvalue
-from .function_operands import function_operand, means_function, names_function
+from .function_operands import function_operand, means_function, names_function, result_of_operand
 from .targets import target
 from .types import enumerator, require_extension
 
@@ -357,9 +357,10 @@ def _map(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | Non
     first = matrix_argument(c, nodes[0], expected)
     matrix = _matrix(first)
     operands = [first, *c.each(nodes[1:count], lambda argument: _operand_of_map(c, argument, matrix))]
-    leading = (UINT, UINT, *(matrix.component for _ in operands))
-    function, arguments = function_operand(c, nodes[count], leading, matrix.component, nodes[count + 1 :])
-    return typed.MatrixMap(node.span, matrix, function, operands, arguments)
+    part = result_of_operand(c, nodes[count], matrix)
+    leading = (UINT, UINT, *(part for _ in operands))
+    function, arguments = function_operand(c, nodes[count], leading, part, nodes[count + 1 :])
+    return typed.MatrixMap(node.span, matrix, function, operands, arguments, False)
 
 
 def _operand_of_map(c: Context, node: syntax.Expression, matrix: CoopMatrixType) -> Expr:
@@ -374,10 +375,11 @@ def _operand_of_map(c: Context, node: syntax.Expression, matrix: CoopMatrixType)
 
 
 def _build(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
-    matrix = target(c, row, node, expected)
+    matrix, down = target(c, row, node, expected), row.operation == "build_columns"
     function, *rest = node.arguments
-    decl, arguments = function_operand(c, function, (UINT, UINT), matrix.component, rest)
-    return typed.MatrixMap(node.span, matrix, decl, [], arguments)
+    part = result_of_operand(c, function, matrix, down)
+    decl, arguments = function_operand(c, function, (UINT, UINT), part, rest)
+    return typed.MatrixMap(node.span, matrix, decl, [], arguments, down)
 
 
 def _reduce(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
@@ -446,6 +448,7 @@ _ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None]
     "convert": _convert,
     "map": _map,
     "build": _build,
+    "build_columns": _build,
     "reduce": _reduce,
     "prefetch": _prefetch,
     "print": _print,

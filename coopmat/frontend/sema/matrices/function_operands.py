@@ -16,6 +16,7 @@ from ...types import (
     CoopMatrixType,
     FunctionType,
     Type,
+    VectorType,
     VoidType,
     contains_matrix,
 )
@@ -82,6 +83,27 @@ def function_operand(
     )
 
 
+def result_of_operand(c: Context, node: syntax.Expression, matrix: CoopMatrixType, down: bool = False) -> Type:
+    """Return the type of a map's result: the component type, or a vector of neighbours in a row or, `down`, a column.
+
+    The function that the operand names determines it.
+    """
+    entity = c.scope.find(node.name) if isinstance(node, syntax.Identifier) else None
+    functions = entity.functions if isinstance(entity, Overloads) else [entity]
+    functions = [f for f in functions if isinstance(f, typed.FunctionDecl)]
+    results = [f.type.result for f in functions]
+    vectors = [t for t in results if isinstance(t, VectorType) and t.element is matrix.component]
+    if matrix.component in results or not vectors:
+        return matrix.component
+    length, line = (matrix.rows, "column") if down else (matrix.columns, "row")
+    if (fits := next((t for t in vectors if t.count != 3 and length % t.count == 0), None)) is not None:
+        return fits
+    message = f"a {line} of '{matrix}' has {length} components, which cannot be divided into vectors '{vectors[0]}'"
+    if vectors[0].count == 3:
+        message = f"a function of components returns a component or 2, 4, 8 or 16 neighbours, not '{vectors[0]}'"
+    c.fail("coop-mat-function-type", message, node.span, notes=_types(functions))
+
+
 def _value(c: Context, node: syntax.Expression, expected: Type | None = None) -> Expr:
     e = rvalue(c.analyse(node, expected))
     if isinstance(e.type, CoopMatrixType):
@@ -111,10 +133,13 @@ def _refuse_type(
     n: int,
 ) -> NoReturn:
     wanted = _signature(node.name, leading, n, result)
-    notes = [Note(f"'{f.name}' is '{f.type}'", f.span) for f in functions[:8]]
     behind = f", with {plural(n, 'parameter')} more" if n else ""
     message = f"this operation needs {wanted}{behind}, but no '{node.name}' has that type"
-    c.fail("coop-mat-function-type", message, node.span, notes=notes)
+    c.fail("coop-mat-function-type", message, node.span, notes=_types(functions))
+
+
+def _types(functions: Sequence[typed.FunctionDecl]) -> list[Note]:
+    return [Note(f"'{f.name}' is '{f.type}'", f.span) for f in functions[:8]]
 
 
 # --- builtins --------------------------------------------------------------------------------------

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ....diagnostics import FixIt, Note, Span
+from ....matrices.variants import MICROSCALING_TYPES
 from ... import syntax
 from ...calls import CallGraph
+from ...matrix_terms import COMPONENTS
 from ...typed import IntConst
 from ...types import (
     DOUBLE,
@@ -45,7 +47,13 @@ ENUMERATORS: dict[str, int] = {
     "CLK_COOPERATIVE_MATRIX_OPERAND_MATRIX_RESULT_SIGNED": 8,
     "CLK_COOPERATIVE_MATRIX_OPERAND_SATURATING_ACCUMULATION": 16,
 }
-_COMPONENTS = (HALF, FLOAT, DOUBLE, *INTEGERS, *SMALL_FLOATS)
+_COMPONENTS = (
+    HALF,
+    FLOAT,
+    DOUBLE,
+    *INTEGERS,
+    *(t for t in SMALL_FLOATS if COMPONENTS[t.name] not in MICROSCALING_TYPES),
+)
 _MAX_EXTENT = (1 << 20) - 1
 
 
