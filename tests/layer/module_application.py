@@ -32,12 +32,12 @@ def selected(runner: Runner, count: int) -> list[tuple[Batch, Item]]:
 
 def fault(runner: Runner, binary: bytes, variant: Prepared, times: list[float]) -> str:
     """What is wrong with a module's result, "" if nothing is."""
-    program = cl.Program(runner.context, binary)
+    program = cl.Program(runner.executor.context, binary)
     start = time.perf_counter()
     program.build(["-cl-opt-disable"])
     times.append(1000 * (time.perf_counter() - start))
     kernel = cl.Kernel(program, KERNEL)
-    device = runner.context.devices[0]
+    device = runner.executor.context.devices[0]
     (size, *_) = kernel.get_sub_group_info(device, cl.kernel_sub_group_info.LOCAL_SIZE_FOR_SUB_GROUP_COUNT, 1)
     outputs = runner._launch(ROUTE, variant.experiment, Built(kernel, size, False))
     return runner._compare(variant, outputs)
