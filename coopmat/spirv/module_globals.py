@@ -30,7 +30,11 @@ class ModuleGlobals:
     def __init__(self, module: Module, items: Iterable[Instruction], definitions: dict[int, Instruction]) -> None:
         self.module = module
         self.definitions = definitions
-        self.items = [item for item in items if item.opcode not in _LINES]
+        self.assign(item for item in items if item.opcode not in _LINES)
+
+    def assign(self, items: Iterable[Instruction]) -> None:
+        """Replace all items, so that `find` and `intern` return only these."""
+        self.items = list(items)
         self._ids: dict[_Key, int] = {}
         for item in self.items:
             self._remember(item)

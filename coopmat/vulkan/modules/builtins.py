@@ -59,7 +59,7 @@ class Builtins:
     def run(self) -> None:
         rewrite(self.parts, {_LOAD: self.load})
         old = set(self.names)
-        self.parts.globals.items = [item for item in self.parts.globals.items if item.result not in old]
+        self.parts.globals.assign(item for item in self.parts.globals.items if item.result not in old)
         self.parts.forget(old)
         for name, variable in self.variables.items():
             self.parts.decorate(variable, [(_BUILT_IN, ENUM[f"BuiltIn.{name}"])])

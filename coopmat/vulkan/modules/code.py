@@ -129,7 +129,7 @@ def replace_types(parts: Parts, ids: Mapping[int, int]) -> None:
     """Replace types by others in the whole module, and drop their definitions."""
     if not ids:
         return
-    parts.globals.items = [_renamed(parts, item, ids) for item in parts.globals.items if item.result not in ids]
+    parts.globals.assign(_renamed(parts, item, ids) for item in parts.globals.items if item.result not in ids)
     parts.define(parts.globals.items)
     for body in parts.functions:
         body[:] = [_renamed(parts, item, ids) for item in body]
@@ -164,9 +164,7 @@ def substitute(parts: Parts, ids: Mapping[int, int], functions: Sequence[list[In
 
 def replace_global(parts: Parts, item: Instruction) -> None:
     """Put `item` in the place of the type, constant or global variable that has its result id."""
-    items = parts.globals.items
-    at = next(n for n, old in enumerate(items) if old.result == item.result)
-    items[at] = item
+    parts.globals.assign(item if old.result == item.result else old for old in parts.globals.items)
     parts.definitions[item.result or 0] = item
 
 

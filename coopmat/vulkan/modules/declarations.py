@@ -150,7 +150,7 @@ class _Declarations:
             return [] if item is None else [word for word in (item.result_type, *operand_ids(self.parts, item)) if word]
 
         used = reachable(starts, made_of)
-        self.parts.globals.items = [item for item in self.parts.globals.items if item.result in used]
+        self.parts.globals.assign(item for item in self.parts.globals.items if item.result in used)
         sets = self.sections[Section.IMPORT]
         self.sections[Section.IMPORT] = [item for item in sets if item.result in used]
         self.mark_exact()

@@ -184,7 +184,7 @@ class _Flattener:
         )
         for variable in variables:
             if self.parts.definitions[variable].operands[0] != FUNCTION:
-                self.globals.items = [item for item in self.globals.items if item.result != variable]
+                self.globals.assign(item for item in self.globals.items if item.result != variable)
 
     def run_time_length(self, variable: int, memory: _Memory) -> int | None:
         """Return the length of the array for a variable whose length is a specialisation constant; None for others."""

@@ -64,20 +64,12 @@ class _Reflection:
     def add(self, number: int, *operands: int) -> int:
         result = self.parts.module.new_id()
         self.code.append(
-            Instruction(OP["OpExtInst"], (self.set, number, *operands), self.global_("OpTypeVoid"), result)
+            Instruction(OP["OpExtInst"], (self.set, number, *operands), self.globals.intern("OpTypeVoid"), result)
         )
         return result
 
     def number(self, value: int) -> int:
-        return self.global_("OpConstant", value, result_type=self.global_("OpTypeInt", 32, 0))
-
-    def global_(self, name: str, *operands: int, result_type: int | None = None) -> int:
-        """Return the id of a type or constant; `intern` may return one that `declarations` has dropped as unused."""
-        key = OP[name], operands, result_type
-        for item in self.globals.items:
-            if (item.opcode, item.operands, item.result_type) == key:
-                return item.result or 0
-        return self.globals.add(Instruction(OP[name], operands, result_type, self.parts.module.new_id()))
+        return self.globals.number(value)
 
     def string(self, text: str) -> int:
         return self._declared(Section.SOURCE, "OpString", text)
