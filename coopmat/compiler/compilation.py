@@ -237,6 +237,12 @@ class Compilation:
         """Add an error of the input to the findings, and return it as an exception, for the caller to raise."""
         return self.failure(Diagnostic(Severity.ERROR, code, message, span, notes=notes))
 
+    def require_opencl(self) -> None:
+        """Raise CompileError if the options ask for a Vulkan module, which only OpenCL C can become."""
+        if self.options.is_vulkan:
+            what = f"--target-env {self.options.target_env} of {PIPELINES[self.language].title}"
+            raise self.refused("not-supported", f"{self.name}: {what} is not supported yet")
+
     def with_sources(self, run: Callable[[], T]) -> T:
         """Return the result of `run`; add its errors to the findings and raise them again with the source text."""
         try:

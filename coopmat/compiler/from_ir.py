@@ -47,10 +47,7 @@ def read(c: Compilation) -> Read:
     from ..foreign import llvm_ir as dialects
 
     c.findings.check_options()
-    if c.options.is_vulkan:
-        raise c.refused(
-            "not-supported", f"{c.name}: --target-env {c.options.target_env} of LLVM IR is not supported yet"
-        )
+    c.require_opencl()
     text = _source_text(c)
     with collector:
         module = c.timed("read", lambda: _guarded(c, lambda: dialects.read_module(_reprinted(c, text))))

@@ -47,10 +47,7 @@ def _read(c: Compilation) -> Read:
     from ..foreign.spirv import check_types, read
 
     c.findings.check_options()
-    if c.options.is_vulkan:
-        raise c.refused(
-            "not-supported", f"{c.name}: --target-env {c.options.target_env} of SPIR-V is not supported yet"
-        )
+    c.require_opencl()
     binary = c.timed("read", lambda: _binary(c))
     if len(binary) > budgets.limit("source-bytes"):
         raise budgets.Exceeded("source-bytes", c.name)
