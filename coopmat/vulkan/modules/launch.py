@@ -7,6 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 SCHEMA = 1
+SAMPLED_IMAGE, STORAGE_IMAGE, SAMPLER = "sampled_image", "storage_image", "sampler"
+SAMPLED_BUFFER, STORAGE_BUFFER = "uniform_texel_buffer", "storage_texel_buffer"
+DESCRIPTORS = (SAMPLED_IMAGE, STORAGE_IMAGE, SAMPLED_BUFFER, STORAGE_BUFFER, SAMPLER)
+"""The kinds of descriptors, as Vulkan names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +22,15 @@ class Argument:
     offset, bytes: the place in the push-constant block.
     alignment: the number that the address must be a multiple of.
     spec_id, element_bytes: the specialisation constant with the number of elements, and the size of an element.
-    set, binding: the descriptor.
+    set, binding: the descriptor of an image or sampler.
+    descriptor: its kind: one of DESCRIPTORS.
+    access: the access qualifier of an image.
+    elements: the type of the elements of an image, "float", "int" or "uint", or of the images that a sampler reads;
+      None if the kernel reads and writes none, and for a sampler of images of several types.
+    order_offset, data_type_offset: the places in the push-constant block of OpenCL's numbers of the image's channel
+      order and channel data type.
+    mask_offset: the place of the sampler's settings, as OpenCL C's constants have them. The descriptor's sampler has
+      normalized coordinates, even if the settings do not.
     """
 
     name: str
@@ -31,6 +43,29 @@ class Argument:
     element_bytes: int | None = None
     set: int | None = None
     binding: int | None = None
+    descriptor: str | None = None
+    access: str | None = None
+    elements: str | None = None
+    order_offset: int | None = None
+    data_type_offset: int | None = None
+    mask_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """A sampler of the source: a descriptor that the host provides for every kernel.
+
+    addressing: "none", "clamp_to_edge", "clamp", "repeat" or "mirrored_repeat", as OpenCL names the modes.
+    filter: "nearest" or "linear".
+    border: the type of the elements at which "clamp" reads outside of an image: "float" or "int"; None for other modes.
+    """
+
+    set: int
+    binding: int
+    normalized: bool
+    addressing: str
+    filter: str
+    border: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +129,14 @@ class LaunchDescription:
     """The launch description of a module.
 
     work_group_size_ids: the specialisation constants with the work-group size.
+    samplers: the samplers of the source.
     """
 
     target_env: str
     requires: Requirements
     kernels: dict[str, KernelLaunch] = field(default_factory=dict)
     work_group_size_ids: tuple[int, int, int] = (0, 1, 2)
+    samplers: tuple[Sampler, ...] = ()
 
     def to_json(self) -> str:
         """Return the description as JSON, without the fields that do not apply."""
@@ -117,6 +154,7 @@ class LaunchDescription:
                 _requirements(data["requires"]),
                 {name: _kernel(kernel) for name, kernel in data["kernels"].items()},
                 tuple(data["work_group_size_ids"]),
+                tuple(Sampler(**row) for row in data.get("samplers", ())),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no launch description: {error}") from error
