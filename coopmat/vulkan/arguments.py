@@ -10,6 +10,8 @@ import numpy as np
 from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.runtime import LocalMemory, launch_error
 
+from .devices import VulkanDevice
+from .image_values import check_image, check_sampler
 from .modules import Argument
 
 # OpenCL C scalar type -> numpy type
@@ -18,8 +20,10 @@ _TYPE = re.compile(r"([a-z]\w*?)(2|3|4|8|16)?( ?\*)?$")
 _QUALIFIERS = frozenset(["const", "volatile", "restrict", "global", "constant", "local", "private"])
 
 
-def check(kernel: str, argument: Argument, value: Any) -> Any:
+def check(kernel: str, argument: Argument, value: Any, device: VulkanDevice) -> Any:
     """Return the value of an argument: an array for an address, a size for local memory, bytes for a value.
+
+    An image or sampler is returned unchanged.
 
     Raises CompileError if the value does not match the argument.
     """
@@ -34,7 +38,9 @@ def check(kernel: str, argument: Argument, value: Any) -> Any:
         raise launch_error(f"{place} needs a numpy array, not {_given(value)}", "argument")
     if argument.kind == "value":
         return _bytes(place, argument, value)
-    raise launch_error(f"{place}: images and samplers as arguments are not supported yet", "argument")
+    if argument.kind == "image":
+        return check_image(place, argument, value, device)
+    return check_sampler(place, argument, value)
 
 
 def _elements(place: str, argument: Argument, size: int) -> int:

@@ -13,8 +13,10 @@ from coopmat.devices import DeviceInfo
 from coopmat.runtime import LocalMemory as LocalMemory, compile_for, launch_error
 
 from . import arguments, requirements
+from .descriptors import Descriptors, Objects, set_layouts
 from .devices import VulkanDevice, handle_of, select
 from .driver import Buffer, LogicalDevice, Pipeline
+from .image_values import Image as Image, Sampler as Sampler
 from .loader import Instance, VulkanError
 from .modules import Argument, KernelLaunch, LaunchDescription
 
@@ -113,7 +115,8 @@ class Program:
             raise launch_error(f"{device.info.label} lacks {'; '.join(lacks)}", "vulkan-device")
         self.device, self.spirv, self.launch, self.module = device, spirv, launch, module
         self._pipelines: dict[object, Pipeline] = {}
-        weakref.finalize(self, _free, self._pipelines)
+        self._layouts: dict[str, tuple[Objects, list[int]]] = {}
+        weakref.finalize(self, _free, self._pipelines, self._layouts)
 
     @property
     def kernels(self) -> list[str]:
@@ -149,21 +152,31 @@ class Program:
         full = requirements.FULL_SUBGROUPS in self.device.info.features and local_size[0] % kernel.sub_group_size == 0
         block = kernel.description.push_constant_bytes
         on, size = self.device.logical(self.launch), kernel.required_sub_group_size
-        return Pipeline(on, self.spirv, kernel.name, {**sizes, **lengths}, block, size, full=full)
+        constants, layouts = {**sizes, **lengths}, self.set_layouts(kernel)
+        return Pipeline(on, self.spirv, kernel.name, constants, block, size, full=full, set_layouts=layouts)
+
+    def set_layouts(self, kernel: Kernel) -> list[int]:
+        """Return the layouts of the descriptor sets of a kernel; none if it has no images and samplers."""
+        if kernel.name not in self._layouts:
+            objects = Objects(self.device.logical(self.launch))
+            self._layouts[kernel.name] = objects, set_layouts(objects, self.launch, kernel.description)
+        return self._layouts[kernel.name][1]
 
 
-def _free(pipelines: dict[object, Pipeline]) -> None:
+def _free(pipelines: dict[object, Pipeline], layouts: dict[str, tuple[Objects, list[int]]]) -> None:
     while pipelines:
         pipelines.popitem()[1].close()
+    while layouts:
+        layouts.popitem()[1][0].close()
 
 
 class Kernel:
     """A kernel of a program.
 
     Called with a global size, a local size (or None) and the arguments, it runs, and returns its time on the device in
-    seconds. Arguments are numpy arrays, numbers and LocalMemory(bytes). Arrays that may be written have the kernel's
-    results afterwards. The global size must be a multiple of the local size. Raises CompileError for a wrong argument
-    or size, VulkanError if the driver fails.
+    seconds. Arguments are numpy arrays, numbers, LocalMemory(bytes), Image and Sampler. Arrays and images that may be
+    written have the kernel's results afterwards. The global size must be a multiple of the local size. Raises
+    CompileError for a wrong argument or size, VulkanError if the driver fails.
     """
 
     def __init__(self, program: Program, name: str, description: KernelLaunch) -> None:
@@ -253,11 +266,13 @@ class Launch:
             message = f"kernel '{kernel.name}' takes {len(described)} arguments ({expected}), not {len(values)}"
             raise launch_error(message, "argument")
         pairs = list(zip(described, values, strict=True))
-        checked = [arguments.check(kernel.name, row, value) for row, value in pairs]
+        checked = [arguments.check(kernel.name, row, value, program.device.info) for row, value in pairs]
         self._device = program.device.logical(program.launch)
         self._buffers: dict[int, Buffer] = {}
         self._values = list(values)
         self._lengths: dict[int, int] = {}
+        layouts = program.set_layouts(kernel)
+        self._descriptors = Descriptors(self._device, program.launch, kernel.description, layouts)
         try:
             self._block = self._filled(list(zip(described, checked, strict=True)))
         except BaseException:
@@ -272,13 +287,27 @@ class Launch:
             if row.kind == "local":
                 self._lengths[row.spec_id or 0] = value
                 local += value * (row.element_bytes or 1)
-                continue
-            data = self._address(position, row, value) if row.kind == "address" else value
-            block[row.offset or 0 : (row.offset or 0) + len(data)] = data
+            elif row.kind in ("image", "sampler"):
+                self._add_handle(position, row, value, block)
+            else:
+                data = self._address(position, row, value) if row.kind == "address" else value
+                block[row.offset or 0 : (row.offset or 0) + len(data)] = data
         if local > device.local_memory:
             text = f"kernel '{self._kernel.name}' needs {local} bytes of local memory"
             raise launch_error(f"{text}, and {device.label} has {device.local_memory}")
         return bytes(block)
+
+    def _add_handle(self, position: int, row: Argument, value: Image | Sampler, block: bytearray) -> None:
+        """Create an image or sampler, and write the numbers about it that the kernel asks for."""
+        if isinstance(value, Image):
+            self._descriptors.add_image(position, row, value)
+            pushed = {row.order_offset: value.order_number, row.data_type_offset: value.data_type_number}
+        else:
+            self._descriptors.add_sampler(row, value)
+            pushed = {row.mask_offset: value.mask}
+        for offset, number in pushed.items():
+            if offset is not None:
+                block[offset : offset + 4] = number.to_bytes(4, "little")
 
     def _address(self, position: int, row: Argument, array: Any) -> bytes:
         """Copy an array to a buffer, and return the bytes of the buffer's address."""
@@ -295,32 +324,41 @@ class Launch:
         local_size = self._kernel.local_size_for(global_size, local_size)
         pipeline = self._kernel.program.pipeline(self._kernel, local_size, self._lengths)
         groups = [g // w for g, w in zip(global_size, local_size, strict=True)]
-        return self._device.run(pipeline, self._block, [*groups, 1, 1][:3])
+        return self._device.run(pipeline, self._block, [*groups, 1, 1][:3], self._descriptors.sets)
 
     def read(self, name: str) -> Any:
-        """Return an argument's value after the runs: an array for a pointer, any other as it was passed."""
+        """Return an argument's value after the runs: an array for a pointer or image, any other as it was passed."""
         position = [row.name for row in self._kernel.description.arguments].index(name)
-        value = self._values[position]
-        if position not in self._buffers:
-            return value
-        result = np.empty_like(value)
-        result.reshape(-1).view(np.uint8)[:] = np.frombuffer(self._buffers[position].memory, np.uint8)
+        data = self._bytes(position)
+        if data is None:
+            return self._values[position]
+        result = np.empty_like(_array(self._values[position]))
+        result.reshape(-1).view(np.uint8)[:] = data
         return result
 
+    def _bytes(self, position: int) -> np.ndarray[Any, Any] | None:
+        """Return the bytes of a buffer or image after the runs; None for other arguments."""
+        if position in self._buffers:
+            return np.frombuffer(self._buffers[position].memory, np.uint8)
+        return self._descriptors.read(position)
+
     def copy_back(self) -> None:
-        """Copy all buffers to their arrays. Raises CompileError if a read-only array would change."""
-        for position, buffer in self._buffers.items():
-            array, data = self._values[position], np.frombuffer(buffer.memory, np.uint8)
+        """Copy all buffers and images to their arrays. Raises CompileError if a read-only array would change."""
+        for position, row in enumerate(self._kernel.description.arguments):
+            data = None if row.access == "read_only" else self._bytes(position)
+            if data is None:
+                continue
+            array = _array(self._values[position])
             own = array.reshape(-1).view(np.uint8)
             if array.flags.writeable:
                 own[:] = data
             elif not np.array_equal(own, data):
-                name = self._kernel.description.arguments[position].name
-                text = f"kernel '{self._kernel.name}' writes '{name}', whose array is read-only"
+                text = f"kernel '{self._kernel.name}' writes '{row.name}', whose array is read-only"
                 raise launch_error(text, "argument")
 
     def close(self) -> None:
-        """Free the buffers."""
+        """Free the buffers and images."""
+        self._descriptors.close()
         for buffer in self._buffers.values():
             buffer.close()
 
@@ -329,6 +367,10 @@ class Launch:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _array(value: Any) -> np.ndarray[Any, Any]:
+    return value.array if isinstance(value, Image) else value
 
 
 def _sizes(value: Sizes, what: str) -> tuple[int, ...]:
