@@ -79,6 +79,9 @@ def _bytes(place: str, argument: Argument, value: Any) -> bytes:
             raise launch_error(f"{place} cannot hold {value}", "argument") from None
     if not isinstance(value, (np.ndarray, np.generic, bytes)):
         raise launch_error(f"{place} needs a number or a value of numpy, not {_given(value)}", "argument")
+    if isinstance(value, np.integer) and value % (argument.multiple or 1):
+        rule = f"is the stride of matrices, and must be a multiple of {argument.multiple}"
+        raise launch_error(f"{place} is {value}; it {rule}", "alignment")
     data = value if isinstance(value, bytes) else value.tobytes()
     # Scalars of one and two bytes occupy four; nothing else differs in size.
     natural = wanted.itemsize if wanted is not None and wanted.itemsize < size <= 4 else size

@@ -69,7 +69,7 @@ class Objects:
 
 def _tables(launch: LaunchDescription, kernel: KernelLaunch) -> list[dict[int, str | None]]:
     """Return for each descriptor set binding -> kind of descriptor; no set for a kernel without images and samplers."""
-    own = {row.binding or 0: row.descriptor for row in kernel.arguments if row.descriptor is not None}
+    own: dict[int, str | None] = {row.binding or 0: row.descriptor for row in kernel.arguments if row.descriptor}
     if not own:
         return []
     shared: dict[int, str | None] = {row.binding: SAMPLER for row in launch.samplers}

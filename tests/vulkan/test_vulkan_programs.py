@@ -267,8 +267,8 @@ def test_the_validation_layers_report_nothing(tmp_path: Path) -> None:
         pytest.skip(f"{VALIDATION} is not installed")
     words = ("c_add", "-w", "--device", vulkan_device().index)
     second = coopmat("cts", *words, cwd=tmp_path, **variables)
-    launches = Path(__file__).with_name("test_vulkan_launches.py")
-    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", str(launches)]
+    files = [str(Path(__file__).with_name(f"test_vulkan_{name}.py")) for name in ("launches", "images")]
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", *files]
     third = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
     for done in (first, second, third):
         assert done.returncode == 0, done.stdout + done.stderr

@@ -21,6 +21,7 @@ class Argument:
     type: the parameter's type in OpenCL C.
     offset, bytes: the place in the push-constant block.
     alignment: the number that the address must be a multiple of.
+    multiple: the number that the value must be a multiple of, since it is the stride of matrices.
     spec_id, element_bytes: the specialisation constant with the number of elements, and the size of an element.
     set, binding: the descriptor of an image or sampler.
     descriptor: its kind: one of DESCRIPTORS.
@@ -39,6 +40,7 @@ class Argument:
     offset: int | None = None
     bytes: int | None = None
     alignment: int | None = None
+    multiple: int | None = None
     spec_id: int | None = None
     element_bytes: int | None = None
     set: int | None = None
