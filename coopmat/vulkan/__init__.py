@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .image_values import Image as Image, Sampler as Sampler
     from .listing import as_dict as as_dict, rows as rows
     from .loader import NoVulkan as NoVulkan, VulkanError as VulkanError
+    from .plans import plan as plan
     from .program import (
         Device as Device,
         Kernel as Kernel,
@@ -39,6 +40,7 @@ _LATER = {
     "as_dict": "listing",
     "list_devices": "devices",
     "load": "program",
+    "plan": "plans",
     "rows": "listing",
     "select": "devices",
 }
