@@ -155,9 +155,12 @@ class Descriptors:
         )
         return self._objects.create("Sampler", info)
 
-    def add_image(self, position: int, row: Argument, value: Image) -> None:
-        """Copy an image to the device. Raises CompileError if the device lacks its format for this use."""
-        self._check(row, value)
+    def add_image(self, position: int, row: Argument, value: Image, *, is_linear: bool) -> None:
+        """Copy an image to the device; `is_linear`: a linear sampler reads it.
+
+        Raises CompileError if the device lacks its format for this use.
+        """
+        self._check(row, value, is_linear)
         usage = _BUFFER_USAGE.get(row.descriptor or "")
         if usage is not None:
             buffer = Buffer(self._device, value.array.nbytes, usage)
@@ -171,7 +174,7 @@ class Descriptors:
             view = image.view
         self._write(row.set or 0, row.binding or 0, row.descriptor, view)
 
-    def _check(self, row: Argument, value: Image) -> None:
+    def _check(self, row: Argument, value: Image, is_linear: bool) -> None:
         properties, more = vk.VkFormatProperties2(), vk.VkFormatProperties3()
         properties.pNext = ctypes.addressof(more)
         device = self._device
@@ -180,8 +183,10 @@ class Descriptors:
         wanted = _FEATURES[row.descriptor]
         wanted |= _WRITE_WITHOUT_FORMAT if row.access != "read_only" else 0
         wanted |= _READ_WITHOUT_FORMAT if row.access == "read_write" else 0
+        wanted |= _FILTERED_LINEARLY if is_linear else 0
         if has & wanted != wanted:
-            what = f"a {row.access} image of order {value.order} and {value.channel_type}"
+            filtered = " with a linear sampler" if is_linear else ""
+            what = f"a {row.access} image of order {value.order} and {value.channel_type}{filtered}"
             raise launch_error(f"the device does not support {what}, argument '{row.name}'", "vulkan-device")
 
     def read(self, position: int) -> np.ndarray[Any, Any] | None:

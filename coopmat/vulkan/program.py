@@ -283,12 +283,13 @@ class Launch:
         """Create the buffers, and return the block of push constants with their addresses and all other values."""
         description, device = self._kernel.description, self._kernel.program.device.info
         block, local = bytearray(description.push_constant_bytes), description.local_bytes
+        linear = {row.name for row, value in pairs if isinstance(value, Sampler) and value.filter == "linear"}
         for position, (row, value) in enumerate(pairs):
             if row.kind == "local":
                 self._lengths[row.spec_id or 0] = value
                 local += value * (row.element_bytes or 1)
             elif row.kind in ("image", "sampler"):
-                self._add_handle(position, row, value, block)
+                self._add_handle(position, row, value, block, linear)
             else:
                 data = self._address(position, row, value) if row.kind == "address" else value
                 block[row.offset or 0 : (row.offset or 0) + len(data)] = data
@@ -297,10 +298,16 @@ class Launch:
             raise launch_error(f"{text}, and {device.label} has {device.local_memory}")
         return bytes(block)
 
-    def _add_handle(self, position: int, row: Argument, value: Image | Sampler, block: bytearray) -> None:
-        """Create an image or sampler, and write the numbers about it that the kernel asks for."""
+    def _add_handle(
+        self, position: int, row: Argument, value: Image | Sampler, block: bytearray, linear: set[str]
+    ) -> None:
+        """Create an image or sampler, and write the numbers about it that the kernel asks for.
+
+        `linear` has the names of the linear samplers among the arguments.
+        """
         if isinstance(value, Image):
-            self._descriptors.add_image(position, row, value)
+            is_linear = bool(row.linear) or not linear.isdisjoint(row.samplers or ())
+            self._descriptors.add_image(position, row, value, is_linear=is_linear)
             pushed = {row.order_offset: value.order_number, row.data_type_offset: value.data_type_number}
         else:
             self._descriptors.add_sampler(row, value)

@@ -17,7 +17,7 @@ from vulkan_support import open_device
 import coopmat
 from coopmat import CompileError
 from coopmat.devices import DeviceInfo, list_devices
-from coopmat.vulkan import Device, Image, Sampler
+from coopmat.vulkan import Device, Image, Sampler, descriptors
 
 ROOT = Path(__file__).resolve().parents[2]
 # Kind of image -> its sizes, the greatest dimension first.
@@ -353,6 +353,18 @@ RGBA = np.zeros((2, 3, 4), np.float32)
 def test_wrong_images_are_refused(device: Device, values: Sequence[object], message: str) -> None:
     with pytest.raises(CompileError, match=message):
         device.program(PLAIN).k(1, 1, *values, np.zeros(4, np.float32))
+
+
+def test_formats_that_the_device_lacks(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = device.program(PLAIN)
+    image, result = Image(RGBA), np.zeros(4, np.float32)
+    image.format = 1  # VK_FORMAT_R4G4_UNORM_PACK8: few devices have it
+    with pytest.raises(CompileError, match="does not support a read_only image of order RGBA and FLOAT, argument 'im'"):
+        program.k(1, 1, image, Sampler(True), result)
+    monkeypatch.setattr(descriptors, "_FILTERED_LINEARLY", 1 << 62)
+    program.k(1, 1, Image(RGBA), Sampler(True), result)
+    with pytest.raises(CompileError, match="image of order RGBA and FLOAT with a linear sampler, argument 'im'"):
+        program.k(1, 1, Image(RGBA), Sampler(True, filter="linear"), result)
 
 
 def test_wrong_samplers_are_refused(device: Device) -> None:

@@ -124,6 +124,16 @@ def test_an_image_without_accesses_has_no_elements() -> None:
     assert described(module).kernels["k"].arguments[0].elements is None
 
 
+def test_the_samplers_that_read_an_image() -> None:
+    module = vulkan(
+        "kernel void k(read_only image2d_t a, sampler_t s, read_only image2d_t b, sampler_t t, global float4 *o)"
+        " { o[0] = read_imagef(a, s, (float2)(0)) + read_imagef(a, t, (float2)(0)) + read_imagef(a, 0x12, (int2)(0))"
+        " + read_imagef(b, 0x22, (float2)(0)); }"
+    )
+    rows = described(module).kernels["k"].arguments
+    assert [(row.samplers, row.linear) for row in rows[:4:2]] == [(("s", "t"), None), (None, True)]
+
+
 def test_barriers_order_accesses_to_images() -> None:
     module = vulkan(
         "kernel void k(read_write image2d_t a) { write_imagef(a, (int2)(0), read_imagef(a, (int2)(1)));"

@@ -9,12 +9,13 @@ from ...foreign.consumers import Parts
 from ...spirv.module import ENUM, Instruction, numbers
 
 IMAGE, SAMPLER = numbers("OpType*", "Image Sampler")
-SAMPLED_IMAGE, SAMPLE, READ, WRITE, ORDER, DATA_TYPE = numbers(
-    "Op*", "SampledImage ImageSampleExplicitLod ImageRead ImageWrite ImageQueryOrder ImageQueryFormat"
+CONSTANT_SAMPLER, SAMPLED_IMAGE, SAMPLE, READ, WRITE, ORDER, DATA_TYPE = numbers(
+    "Op*", "ConstantSampler SampledImage ImageSampleExplicitLod ImageRead ImageWrite ImageQueryOrder ImageQueryFormat"
 )
 DIM_BUFFER, DIM_3D = ENUM["Dim.Buffer"], ENUM["Dim.3D"]
 ACCESSES = ("read_only", "write_only", "read_write")
 ELEMENTS = frozenset(("float", "int", "uint"))
+BY = "by "
 PUSHED = frozenset(("order", "data_type", "mask"))
 _SIGN_EXTEND, _ZERO_EXTEND = numbers("ImageOperands.*", "SignExtend ZeroExtend")
 # opcode -> index of the mask of image operands
@@ -26,8 +27,9 @@ def find_uses(parts: Parts, body: Iterable[Instruction]) -> dict[int, set[str]]:
     """Return image or sampler -> its uses.
 
     A use is the type of the elements that an instruction reads or writes, "float", "int" or "uint"; "read" and
-    "written" without a sampler; "order" and "data_type", if the kernel asks for them; or "mask", for a sampler of an
-    image that Vulkan's samplers read with normalized coordinates only.
+    "written" without a sampler; "order" and "data_type", if the kernel asks for them; "linear", if a sampler of the
+    source has this filter, and BY with the id of a sampler that is an argument; or "mask", for a sampler of an image
+    that Vulkan's samplers read with normalized coordinates only.
     """
     found: dict[int, set[str]] = defaultdict(set)
     pairs: dict[int, tuple[int, ...]] = {}
@@ -37,8 +39,14 @@ def find_uses(parts: Parts, body: Iterable[Instruction]) -> dict[int, set[str]]:
             if needs_normalized(parts, image):
                 found[sampler].add("mask")
         elif item.opcode == SAMPLE:
-            for handle in pairs[item.operands[0]]:
+            image, sampler = pairs[item.operands[0]]
+            for handle in (image, sampler):
                 found[handle].add(_elements(item))
+            literal = parts.definitions[sampler]
+            if literal.opcode != CONSTANT_SAMPLER:
+                found[image].add(f"{BY}{sampler}")
+            elif literal.operands[2]:
+                found[image].add("linear")
         elif item.opcode in _MASK_AT:
             found[item.operands[0]] |= {_elements(item), "read" if item.opcode == READ else "written"}
         elif item.opcode in _QUERIES:

@@ -19,6 +19,7 @@ from ...spirv.module import ENUM, OP, Instruction, numbers
 from .code import Code, prepend, rewrite
 from .context import Context, Handle
 from .image_uses import (
+    CONSTANT_SAMPLER,
     DATA_TYPE,
     DIM_3D,
     DIM_BUFFER,
@@ -32,7 +33,6 @@ from .image_uses import (
 )
 from .launch import Sampler
 
-_CONSTANT_SAMPLER = OP["OpConstantSampler"]
 _VECTOR, _INT, _FLOAT = numbers("OpType*", "Vector Int Float")
 _SET, _BINDING, _NON_READABLE, _NON_WRITABLE = numbers("Decoration.*", "DescriptorSet Binding NonReadable NonWritable")
 _LOD, _NON_PRIVATE = numbers("ImageOperands.*", "Lod NonPrivateTexel")
@@ -145,7 +145,7 @@ class _Images:
         image, sampler = self.pairs[item.operands[0]]
         where = self.coordinates(code, image, sampler, item.operands[1])
         literal = self.parts.definitions[sampler]
-        if literal.opcode == _CONSTANT_SAMPLER:
+        if literal.opcode == CONSTANT_SAMPLER:
             self.check(code, item, literal, image)
             sampler = self.sampler(code, literal, image)
         both = self.globals.intern("OpTypeSampledImage", code.type_of(image))
@@ -246,7 +246,7 @@ class _Images:
         layer = code.add("OpCompositeExtract", self.float, where, count - 1) if arrayed else 0
         point = self.trimmed(code, where, count - arrayed)
         literal = self.parts.definitions[sampler]
-        if literal.opcode == _CONSTANT_SAMPLER:
+        if literal.opcode == CONSTANT_SAMPLER:
             _, is_normalized, is_linear = literal.operands
             if not is_normalized:
                 point = self.middle(code, point, is_float) if not is_linear else point

@@ -14,7 +14,7 @@ from typing import Any
 from ...spirv.module import OP, Instruction, numbers
 from .code import Code, prepend
 from .context import Context, Handle, Parameter
-from .image_uses import ACCESSES, DIM_BUFFER, ELEMENTS, IMAGE, PUSHED, SAMPLER, find_uses
+from .image_uses import ACCESSES, BY, DIM_BUFFER, ELEMENTS, IMAGE, PUSHED, SAMPLER, find_uses
 from .launch import (
     SAMPLED_BUFFER,
     SAMPLED_IMAGE,
@@ -94,9 +94,11 @@ class _Kernel:
         context, parts = self.context, self.context.parts
         parameters = [item for item in self.body if item.opcode == _PARAMETER]
         code, uses = Code(parts), find_uses(parts, self.body)
-        for item, parameter in zip(parameters, context.parameters[self.name], strict=True):
+        pairs = list(zip(parameters, context.parameters[self.name], strict=True))
+        names = {f"{BY}{item.result}": parameter.name for item, parameter in pairs}
+        for item, parameter in pairs:
             if parts.definitions[item.result_type or 0].opcode in (IMAGE, SAMPLER):
-                self.descriptor(item, parameter, uses.get(item.result or 0, set()))
+                self.descriptor(item, parameter, uses.get(item.result or 0, set()), names)
             else:
                 self.parameter(code, item, parameter)
         self.add_pushed()
@@ -164,8 +166,8 @@ class _Kernel:
         self.loads.append(item)
         return offset
 
-    def descriptor(self, item: Instruction, parameter: Parameter, uses: set[str]) -> None:
-        """Give an image or sampler the next binding."""
+    def descriptor(self, item: Instruction, parameter: Parameter, uses: set[str], names: dict[str, str]) -> None:
+        """Give an image or sampler the next binding; `names` has use -> name of the sampler."""
         context, kind = self.context, self.context.parts.definitions[item.result_type or 0]
         elements = next(iter(uses & ELEMENTS)) if len(uses & ELEMENTS) == 1 else None
         values = {name: context.parts.module.new_id() for name in sorted(uses & PUSHED)}
@@ -183,7 +185,9 @@ class _Kernel:
         access = ACCESSES[kind.operands[7]]
         kinds = (SAMPLED_BUFFER, STORAGE_BUFFER) if kind.operands[1] == DIM_BUFFER else (SAMPLED_IMAGE, STORAGE_IMAGE)
         descriptor = kinds[access != "read_only"]
-        self.arguments.append(replace(row, kind="image", descriptor=descriptor, access=access, elements=elements))
+        row = replace(row, kind="image", descriptor=descriptor, access=access, elements=elements)
+        samplers = tuple(name for use, name in names.items() if use in uses)
+        self.arguments.append(replace(row, samplers=samplers or None, linear="linear" in uses or None))
 
     def add_pushed(self) -> None:
         """Add the numbers about images and samplers to the end of the push-constant block."""

@@ -28,6 +28,8 @@ class Argument:
     access: the access qualifier of an image.
     elements: the type of the elements of an image, "float", "int" or "uint", or of the images that a sampler reads;
       None if the kernel reads and writes none, and for a sampler of images of several types.
+    samplers: the names of the samplers among the arguments that read an image.
+    linear: whether a linear sampler of the source reads the image.
     order_offset, data_type_offset: the places in the push-constant block of OpenCL's numbers of the image's channel
       order and channel data type.
     mask_offset: the place of the sampler's settings, as OpenCL C's constants have them. The descriptor's sampler has
@@ -48,6 +50,8 @@ class Argument:
     descriptor: str | None = None
     access: str | None = None
     elements: str | None = None
+    samplers: tuple[str, ...] | None = None
+    linear: bool | None = None
     order_offset: int | None = None
     data_type_offset: int | None = None
     mask_offset: int | None = None
@@ -180,6 +184,7 @@ def _requirements(data: dict[str, Any]) -> Requirements:
 
 def _kernel(data: dict[str, Any]) -> KernelLaunch:
     size = data["work_group_size"]
-    arguments = tuple(Argument(**row) for row in data["arguments"])
+    rows = ({**row, "samplers": tuple(row["samplers"])} if "samplers" in row else row for row in data["arguments"])
+    arguments = tuple(Argument(**row) for row in rows)
     fields = {**data, "work_group_size": tuple(size) if size else None, "arguments": arguments}
     return KernelLaunch(**fields)
