@@ -208,13 +208,13 @@ class _DeviceImage:
 
     def __init__(self, objects: Objects, row: Argument, value: Image) -> None:
         self._device = objects.device
-        self._kind, view_type, dimensions, arrayed = KINDS[row.type]
+        kind, view_type, dimensions, arrayed = KINDS[row.type]
         sizes = [*value.array.shape[-2::-1], 1, 1]
         layers = sizes.pop(dimensions) if arrayed else 1
         self._extent = dict(zip(("width", "height", "depth"), sizes, strict=False))
         self._layers = {"aspectMask": _COLOUR, "layerCount": layers}
         info = vk.VkImageCreateInfo(
-            imageType=self._kind,
+            imageType=kind,
             format=value.format,
             mipLevels=1,
             arrayLayers=layers,

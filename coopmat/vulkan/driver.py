@@ -22,7 +22,7 @@ _TIMESTAMPS = 2
 _RESULT_64_BITS, _RESULT_WAIT = 1, 2
 _OUT_OF_DEVICE_MEMORY = -2
 _TOP_OF_PIPE, _COMPUTE_SHADER, _BOTTOM_OF_PIPE, _HOST = 1, 0x800, 0x2000, 0x4000
-_SHADER_WRITE, _HOST_READ = 0x40, 0x2000
+_SHADER_WRITE, _SHADER_ACCESS, _HOST_READ = 0x40, 0x60, 0x2000
 _RESETTABLE_COMMANDS = 2
 # The seconds after which a wait for the device returns to Python, so that Ctrl-C is noticed.
 _SLICE = 0.25
@@ -203,9 +203,10 @@ class LogicalDevice:
         call.vkCmdDispatch(command, *groups)
         if self._queries:
             call.vkCmdWriteTimestamp(command, _BOTTOM_OF_PIPE, self._queries, 1)
-        barrier = vk.VkMemoryBarrier(srcAccessMask=_SHADER_WRITE, dstAccessMask=_HOST_READ)
+        # The host, and the next run, read what this run wrote.
+        barrier = vk.VkMemoryBarrier(srcAccessMask=_SHADER_WRITE, dstAccessMask=_HOST_READ | _SHADER_ACCESS)
         one = ctypes.addressof(barrier)
-        call.vkCmdPipelineBarrier(command, _COMPUTE_SHADER, _HOST, 0, 1, one, 0, None, 0, None)
+        call.vkCmdPipelineBarrier(command, _COMPUTE_SHADER, _HOST | _COMPUTE_SHADER, 0, 1, one, 0, None, 0, None)
 
     def _submit(self, command: ctypes.c_uint64) -> None:
         """Execute a command buffer, and wait for its end.
