@@ -157,6 +157,17 @@ def test_normalized_coordinates(device: Device, kind: str, addressing: str) -> N
     assert np.array_equal(result, texels(image.array, kind, whole, addressing))
 
 
+def test_each_texel_of_a_wide_array(device: Device) -> None:
+    """Coordinates that are divided by the size find the same texel again."""
+    data = np.random.default_rng(5).integers(0, 1 << 31, (2, 16384, 1)).astype(np.uint32)
+    at = np.stack([np.tile(np.arange(16384), 2), np.repeat([0, 1], 16384)], 1).astype(np.int32)
+    for element, dtype in (("int", np.int32), ("float", np.float32)):
+        result = np.zeros((len(at), 4), np.uint32)
+        program = device.program(reading("1d_array", element, suffix="ui"))
+        program.k(len(at), 64, Image(data), Sampler(False), at.astype(dtype), result)
+        assert np.array_equal(result[:, 0], data.reshape(-1))
+
+
 def between(data: Array, kind: str, at: Array) -> Array:
     """Return the texels around each unnormalized point, weighted linearly."""
     count, total = len(SIZES[kind]) - ("array" in kind), len(SIZES[kind])
