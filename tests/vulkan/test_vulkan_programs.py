@@ -77,6 +77,33 @@ def test_scalars_of_every_size(device: Device) -> None:
     assert program.kernels == ["scalars", "reverse", "where"]
 
 
+VECTORS = """
+kernel void vectors(global float *out, char2 a, float3 b, short3 c)
+{
+    out[0] = a.x; out[1] = a.y; out[2] = b.x; out[3] = b.z; out[4] = c.z;
+}
+"""
+
+
+def test_vectors_by_value(device: Device) -> None:
+    kernel = device.program(VECTORS).kernel()
+    out = np.zeros(5, np.float32)
+    a, b, c = np.array([-1, 2], np.int8), np.array([3, 4, 5.5], np.float32), np.array([6, 7, -8, 0], np.int16)
+    kernel(1, 1, out, a, b, c)
+    assert out.tolist() == [-1, 2, 3, 5.5, -8]
+    for position, value, message in (
+        (1, 5, r"'a' \(char2\) of kernel 'vectors' needs 2 bytes in a value of numpy, not a int"),
+        (1, np.int8(5), "'a' .* has 2 bytes, and its value has 1"),
+        (2, b.view(np.int32), "'b' .* needs an array of float32, not a numpy array of int32"),
+        (3, c.astype(">i2"), "'c' .* needs numbers in this machine's byte order, not a numpy array of >i2"),
+        (3, c[:2], "'c' .* has 6 bytes, and its value has 4"),
+    ):
+        values = [out, a, b, c]
+        values[position] = value
+        with pytest.raises(CompileError, match=message):
+            kernel(1, 1, *values)
+
+
 def test_local_memory(device: Device) -> None:
     data = np.arange(64, dtype=np.int32)
     out = np.zeros_like(data)
