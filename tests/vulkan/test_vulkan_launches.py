@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,6 +14,7 @@ from vulkan_support import ADDRESSES, INT64, MAINTENANCE, SCALE, SCALE_LAUNCH, c
 
 from coopmat import CompileError
 from coopmat.vulkan import Device, LocalMemory, Program
+from coopmat.vulkan.driver import LogicalDevice, Pipeline
 from coopmat.vulkan.modules.launch import LaunchDescription, MatrixProduct, MatrixShape, Requirements
 
 
@@ -44,13 +46,22 @@ def test_two_dimensions_and_repeated_runs(scale: Program) -> None:
     x = np.arange(64, dtype=np.float32)
     y = np.zeros_like(x)
     kernel = scale.kernel()
-    with scale.bind(kernel, {"x": x, "y": y, "f": 2.0, "o": 0, "t": LocalMemory(64)}) as launch:
+    with scale.bind(kernel, {"y": y, "x": x, "factor": 2.0, "tile": LocalMemory(64), "offset": 0}) as launch:
         for _ in range(3):
             launch.run((16, 4), (16, 1))
+        launch.run(64, 16)
         assert np.array_equal(launch.read("y"), expected(x, 2.0, 0, 16))
         assert np.array_equal(launch.read("x"), x)
         assert launch.read("factor") == 2.0
+        with pytest.raises(CompileError, match="'main' has no argument 'z', but x, y, factor, offset, tile"):
+            launch.read("z")
     assert not y.any()
+    with pytest.raises(CompileError, match="the launch of kernel 'main' is closed"):
+        launch.read("y")
+    with pytest.raises(CompileError, match="the launch of kernel 'main' is closed"):
+        launch.run(64, 16)
+    with pytest.raises(CompileError, match=r"has the arguments x, .*: 'f' is none of them, 'factor' is missing"):
+        scale.bind(kernel, {"x": x, "y": y, "f": 2.0, "offset": 0, "tile": LocalMemory(64)})
 
 
 def test_the_host_chooses_a_local_size(scale: Program) -> None:
@@ -80,7 +91,9 @@ X = np.zeros(64, np.float32)
         ((60, 16), (X, X, 1.0, 0, LocalMemory(64)), r"global size \(60,\) is no multiple of local size \(16,\)"),
         ((64, (16, 1)), (X, X, 1.0, 0, LocalMemory(64)), "differ in dimensions"),
         ((1 << 20, 1 << 12), (X, X, 1.0, 0, LocalMemory(64)), "more than the device's"),
-        (((1, 1, 1, 1), None), (X, X, 1.0, 0, LocalMemory(64)), "a global size has one to three positive numbers"),
+        (((1, 1, 1, 1), None), (X, X, 1.0, 0, LocalMemory(64)), "a global size has one to three positive integers"),
+        ((64, 16.0), (X, X, 1.0, 0, LocalMemory(64)), "a local size has one to three positive integers, not 16.0"),
+        ((64.5, 16), (X, X, 1.0, 0, LocalMemory(64)), "a global size has one to three positive integers, not 64.5"),
         ((64, 16), (X, X, 1.0), r"takes 5 arguments \(const float\* x, float\* y, float factor, .*\), not 3"),
         ((64, 16), (X, X, 1.0, 0, 64), r"'tile' \(float\*\) of kernel 'main' needs a LocalMemory\(bytes\), not a int"),
         ((64, 16), (X, 1, 1.0, 0, LocalMemory(64)), r"'y' \(float\*\) of kernel 'main' needs a numpy array"),
@@ -164,6 +177,13 @@ def test_a_required_work_group_size(device: Device) -> None:
         program.main(32, 8, x, y, 1.0, 0, LocalMemory(64))
 
 
+def test_a_required_work_group_size_of_more_dimensions(device: Device) -> None:
+    kernel = dataclasses.replace(SCALE_LAUNCH.kernels["main"], work_group_size=(16, 2, 1))
+    program = device.load_spirv(compiled(SCALE), dataclasses.replace(SCALE_LAUNCH, kernels={"main": kernel}))
+    with pytest.raises(CompileError, match=r"of \(16, 2, 1\), and global size \(64,\) has fewer dimensions"):
+        program.main(64, None, X, X.copy(), 1.0, 0, LocalMemory(64))
+
+
 def test_the_alignment_of_addresses(device: Device) -> None:
     kernel = SCALE_LAUNCH.kernels["main"]
     strict = tuple(dataclasses.replace(row, alignment=1 << 62) for row in kernel.arguments)
@@ -199,6 +219,28 @@ def test_a_text_that_is_no_launch_description(device: Device) -> None:
         device.load_spirv(b"", "[]")
 
 
+def test_threads_open_one_device_for_a_set_of_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*arguments: object) -> LogicalDevice:
+        time.sleep(0.2)
+        return LogicalDevice(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("coopmat.vulkan.program.LogicalDevice", slow)
+    with open_device() as device, ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(device.logical, [SCALE_LAUNCH] * 4))) == 1
+
+
+def test_threads_compile_a_pipeline_once(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*arguments: object, full: bool) -> Pipeline:
+        time.sleep(0.2)
+        return Pipeline(*arguments, full=full)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("coopmat.vulkan.program.Pipeline", slow)
+    program = device.load_spirv(compiled(SCALE), SCALE_LAUNCH)
+    with ThreadPoolExecutor(4) as pool:
+        pipelines = [pool.submit(program.pipeline, program.kernel(), (16,), {3: 16}) for _ in range(4)]
+    assert len({future.result() for future in pipelines}) == 1
+
+
 def test_threads_may_share_a_device(scale: Program) -> None:
     def work(factor: int) -> bool:
         x, y = np.arange(256, dtype=np.float32), np.zeros(256, np.float32)
@@ -213,8 +255,15 @@ def test_threads_may_share_a_device(scale: Program) -> None:
 def test_a_closed_device_frees_what_still_exists() -> None:
     device = open_device()
     program = device.load_spirv(compiled(SCALE), SCALE_LAUNCH)
-    launch = program.bind(program.kernel(), {"x": X, "y": X, "f": 1.0, "o": 0, "t": LocalMemory(64)})
+    launch = program.bind(program.kernel(), {"x": X, "y": X, "factor": 1.0, "offset": 0, "tile": LocalMemory(64)})
     launch.run((64,), (16,))
     device.close()
+    for use in (
+        lambda: launch.run(64, 16),
+        lambda: launch.read("y"),
+        lambda: program.main(64, 16, X, X, 1.0, 0, LocalMemory(64)),
+    ):
+        with pytest.raises(CompileError, match="is closed"):
+            use()
     launch.close()
     device.close()

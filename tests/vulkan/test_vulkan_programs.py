@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -77,6 +75,22 @@ def test_scalars_of_every_size(device: Device) -> None:
     assert program.kernels == ["scalars", "reverse", "where"]
 
 
+def test_arrays_that_overlap(device: Device) -> None:
+    source = "kernel void next(global int *out, global const int *in) { int i = get_global_id(0); out[i] = in[i] + 1; }"
+    kernel = device.program(source).kernel()
+    a = np.arange(16, dtype=np.int32)
+    kernel(16, 16, a, a)
+    assert np.array_equal(a, np.arange(1, 17))
+    kernel(4, 4, a[8:12], a[:12])
+    assert np.array_equal(a, [*range(1, 9), 2, 3, 4, 5, *range(13, 17)])
+    only_read = a[4:]
+    only_read.flags.writeable = False
+    kernel(4, 4, a[4:8], only_read)
+    assert a[4:8].tolist() == [6, 7, 8, 9]
+    with pytest.raises(CompileError, match="writes 'out', whose array is read-only"):
+        kernel(4, 4, only_read, a[:4])
+
+
 VECTORS = """
 kernel void vectors(global float *out, char2 a, float3 b, short3 c)
 {
@@ -142,25 +156,77 @@ def test_a_shape_that_the_device_lacks_is_refused_at_its_line(device: Device) ->
         device.program(GEMM, ["-DTM=3", "-DTN=5", "-DTK=5"])
 
 
+# A kernel that runs for some seconds, and a program that runs it until a signal.
+LONG = """
+import os, signal, sys, time, numpy, coopmat.vulkan
+device = coopmat.vulkan.Device(sys.argv[1])
+source = '''
+kernel void turn(global volatile int *a, long n) { for (long i = 0; i < n; i++) a[0] = i; a[1] = 1; }
+kernel void next(global int *a) { a[0] += 1; }
+'''
+program = device.program(source)
+a = numpy.zeros(2, numpy.int32)
+"""
+
+
+def run_long(program: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", LONG + program, vulkan_device().index]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
 def test_an_interrupt_ends_the_wait_for_a_kernel() -> None:
-    program = (
-        "import numpy, coopmat.vulkan\n"
-        f"device = coopmat.vulkan.Device({vulkan_device().index!r})\n"
-        "program = device.program('kernel void k(global volatile int *a) { while (a[0] == 0) {} }')\n"
-        "print('begins', flush=True)\n"
-        "program.k(1, 1, numpy.zeros(1, numpy.int32))"
+    done = run_long(
+        "signal.signal(signal.SIGALRM, signal.default_int_handler)\nsignal.alarm(2)\nprogram.turn(1, 1, a, 1 << 60)"
     )
-    command = [sys.executable, "-c", program]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begins\n"
-        time.sleep(2)
-        process.send_signal(signal.SIGINT)
-        try:
-            _, errors = process.communicate(timeout=20)
-        finally:
-            process.kill()
-    assert "KeyboardInterrupt" in errors
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_a_run_after_an_interrupt_follows_the_abandoned_kernel() -> None:
+    """Any signal's handler may interrupt a wait; then the buffers stay until the abandoned kernel has ended."""
+    done = run_long("""
+def stop(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, stop)
+# Long enough to be interrupted, on machines of any speed.
+n = 1000
+while program.turn(1, 1, a, n) < 2:
+    n *= 2
+launch = program.bind(program.turn, {'a': a, 'n': n})
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+start = time.perf_counter()
+try:
+    launch.run(1, 1)
+except TimeoutError:
+    print('interrupted', time.perf_counter() - start < 1.9)
+b = numpy.zeros(2, numpy.int32)
+program.next(1, 1, b)
+print(b[0], launch.read('a')[1])
+launch.close()
+device.close()
+""")
+    assert (done.stdout, done.returncode) == ("interrupted True\n1 1\n", 0), done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_fork_cannot_use_the_device() -> None:
+    done = run_long(
+        """
+import warnings
+warnings.simplefilter('ignore')
+program.next(1, 1, a)
+if os.fork() == 0:
+    try:
+        program.next(1, 1, a)
+    except coopmat.CompileError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.wait()
+program.next(1, 1, a)
+print(a[0])
+""".replace("import warnings", "import coopmat, warnings")
+    )
+    assert "was opened before this process was forked; start the process by multiprocessing's method" in done.stdout
+    assert done.stdout.endswith("\n2\n")
 
 
 def test_opencl_c_for_the_device_is_refused(device: Device) -> None:
