@@ -68,9 +68,11 @@ class Device:
     def load_spirv(self, spirv: bytes, description: str | LaunchDescription) -> Program:
         """Return the program of a SPIR-V module and its launch description (`--emit spv,launch`), or that one's JSON.
 
-        Raises CompileError if the device lacks what the module requires, ValueError for invalid JSON.
+        Raises CompileError if the device lacks what the module requires or if the two do not belong together,
+        ValueError for invalid JSON.
         """
         launch = LaunchDescription.from_json(description) if isinstance(description, str) else description
+        requirements.check_module(spirv, launch)
         return Program(self, spirv, launch)
 
     def logical(self, description: LaunchDescription) -> LogicalDevice:

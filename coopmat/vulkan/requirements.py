@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from coopmat.matrices.variants import COMPONENT_TYPES
+from coopmat.runtime import launch_error
+from coopmat.spirv.module import ENUM, OP, MalformedModule, Module, decode_string
 
 from .devices import FLEXIBLE, MATRICES_2, Product, VulkanDevice
 from .driver import split_feature
@@ -58,6 +60,28 @@ def _missing(device: VulkanDevice, description: LaunchDescription) -> Iterator[s
         if kernel.push_constant_bytes > limit:
             size = kernel.push_constant_bytes
             yield f"{size} bytes of push constants for the arguments of kernel '{name}' (it has {limit})"
+
+
+def check_module(spirv: bytes, description: LaunchDescription) -> None:
+    """Raise CompileError unless a module has the kernels of a launch description, and these have consistent arguments.
+
+    A driver may crash on other modules.
+    """
+    try:
+        module = Module.parse(spirv, before_functions=True)
+    except MalformedModule as error:
+        raise launch_error(f"the bytes are no SPIR-V module: {error}", "spirv") from None
+    points = [item for item in module.instructions if item.opcode == OP["OpEntryPoint"]]
+    model = ENUM["ExecutionModel.GLCompute"]
+    names = {decode_string(item.operands[2:])[0] for item in points if item.operands[0] == model}
+    for name, kernel in description.kernels.items():
+        if name not in names:
+            has = ", ".join(sorted(names)) or "none"
+            raise launch_error(f"the module has no kernel '{name}' for Vulkan; its kernels are: {has}", "unknown-kernel")
+        ends = [(row.offset or 0) + (row.bytes or 0) for row in kernel.arguments if row.offset is not None]
+        if max(ends, default=0) > kernel.push_constant_bytes or kernel.push_constant_bytes % 4:
+            size = kernel.push_constant_bytes
+            raise launch_error(f"the arguments of kernel '{name}' do not fit in its {size} bytes of push constants")
 
 
 def enabled(device: VulkanDevice, description: LaunchDescription) -> tuple[frozenset[str], frozenset[str]]:

@@ -219,6 +219,20 @@ def test_a_text_that_is_no_launch_description(device: Device) -> None:
         device.load_spirv(b"", "[]")
 
 
+def test_modules_that_do_not_have_the_described_kernels(device: Device) -> None:
+    kernel = SCALE_LAUNCH.kernels["main"]
+    far = dataclasses.replace(kernel.arguments[0], offset=24)
+    for spirv, kernels, message in (
+        (b"", {"main": kernel}, "the bytes are no SPIR-V module: 0 bytes"),
+        (b"text" * 9, {"main": kernel}, "the bytes are no SPIR-V module: the magic number of SPIR-V is missing"),
+        (compiled(SCALE), {"other": kernel}, "no kernel 'other' for Vulkan; its kernels are: main"),
+        (compiled(SCALE), {"main": dataclasses.replace(kernel, arguments=(far,))}, "not fit in its 24 bytes"),
+        (compiled(SCALE), {"main": dataclasses.replace(kernel, push_constant_bytes=26)}, "not fit in its 26 bytes"),
+    ):
+        with pytest.raises(CompileError, match=message):
+            device.load_spirv(spirv, dataclasses.replace(SCALE_LAUNCH, kernels=kernels))
+
+
 def test_threads_open_one_device_for_a_set_of_features(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(*arguments: object) -> LogicalDevice:
         time.sleep(0.2)

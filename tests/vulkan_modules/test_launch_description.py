@@ -42,6 +42,12 @@ def test_arguments_have_places() -> None:
     assert (kernel.arguments[3].spec_id, kernel.arguments[3].element_bytes) == (3, 4)
 
 
+@pytest.mark.parametrize(("element", "size"), [("char", 12), ("short", 16), ("int", 20)])
+def test_the_block_has_whole_words(element: str, size: int) -> None:
+    source = f"typedef struct {{ {element} a, b, c; }} Triple; kernel void k(global int *out, Triple t) {{ *out = t.c; }}"
+    assert launch(source).kernels["k"].push_constant_bytes == size
+
+
 def test_json_and_back() -> None:
     description = launch(SOURCE)
     assert LaunchDescription.from_json(description.to_json()) == description

@@ -24,6 +24,7 @@ _SPEC_ID, _BLOCK = numbers("Decoration.*", "SpecId Block")
 _FIRST_SPEC_ID = 3
 # Scalars of fewer bits are widened, because few devices have such members in push constants.
 _LEAST_BITS = 32
+_WORD = 4
 
 
 def interface(context: Context) -> None:
@@ -91,7 +92,9 @@ class _Kernel:
         # A size of 1 means that the code has no operations of subgroups (`--matrices one`).
         size = None if kernel.sub_group_size == 1 else kernel.sub_group_size
         arguments = tuple(self.arguments)
-        context.launches[self.name] = KernelLaunch(kernel.reqd_work_group_size, size, self.end, 0, arguments)
+        # Vulkan pushes whole words.
+        end = -(-self.end // _WORD) * _WORD
+        context.launches[self.name] = KernelLaunch(kernel.reqd_work_group_size, size, end, 0, arguments)
 
     def parameter(self, code: Code, item: Instruction, parameter: Parameter) -> None:
         kind = self.context.parts.definitions[item.result_type or 0]
