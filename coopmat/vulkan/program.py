@@ -264,6 +264,10 @@ class Kernel:
         most = limits["maxComputeWorkGroupInvocations"]
         if math.prod(local_size) > most:
             raise launch_error(f"local size {tuple(local_size)} has more than the device's {most} work-items")
+        size, count = self.required_sub_group_size, limits["maxComputeWorkgroupSubgroups"]
+        if size is not None and math.prod(local_size) > size * count:
+            text = f"local size {tuple(local_size)} has more than the device's {count} subgroups in a work-group"
+            raise launch_error(f"{text}, of {size} work-items each")
         for g, w, largest, groups in zip(
             global_size, local_size, limits["maxComputeWorkGroupSize"], limits["maxComputeWorkGroupCount"], strict=False
         ):

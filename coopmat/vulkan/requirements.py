@@ -77,7 +77,9 @@ def check_module(spirv: bytes, description: LaunchDescription) -> None:
     for name, kernel in description.kernels.items():
         if name not in names:
             has = ", ".join(sorted(names)) or "none"
-            raise launch_error(f"the module has no kernel '{name}' for Vulkan; its kernels are: {has}", "unknown-kernel")
+            raise launch_error(
+                f"the module has no kernel '{name}' for Vulkan; its kernels are: {has}", "unknown-kernel"
+            )
         ends = [(row.offset or 0) + (row.bytes or 0) for row in kernel.arguments if row.offset is not None]
         if max(ends, default=0) > kernel.push_constant_bytes or kernel.push_constant_bytes % 4:
             size = kernel.push_constant_bytes

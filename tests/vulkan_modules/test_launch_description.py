@@ -44,7 +44,9 @@ def test_arguments_have_places() -> None:
 
 @pytest.mark.parametrize(("element", "size"), [("char", 12), ("short", 16), ("int", 20)])
 def test_the_block_has_whole_words(element: str, size: int) -> None:
-    source = f"typedef struct {{ {element} a, b, c; }} Triple; kernel void k(global int *out, Triple t) {{ *out = t.c; }}"
+    source = (
+        f"typedef struct {{ {element} a, b, c; }} Triple; kernel void k(global int *out, Triple t) {{ *out = t.c; }}"
+    )
     assert launch(source).kernels["k"].push_constant_bytes == size
 
 
