@@ -91,9 +91,25 @@ def test_arrays_that_overlap(device: Device) -> None:
         kernel(4, 4, only_read, a[:4])
 
 
+@pytest.mark.parametrize(
+    ("element", "count"), [("float", 3), ("short", 3), ("short", 7), ("char", 7), ("int", 5), ("char2", 3)]
+)
+def test_structs_that_are_copied_in_larger_pieces_than_their_scalars(device: Device, element: str, count: int) -> None:
+    source = f"typedef struct {{ {element} m[{count}]; }} S;"
+    source += f"kernel void k(global S *x) {{ S s = x[1]; s.m[{count - 1}] = 9; x[0] = s; }}"
+    scalars = 2 if element == "char2" else 1
+    dtype = {"float": np.float32, "short": np.int16, "int": np.int32}.get(element, np.int8)
+    x = np.arange(1, 2 * count * scalars + 1).astype(dtype).reshape(2, count, scalars)
+    device.program(source).k(1, 1, x)
+    expected = x[1].copy()
+    expected[-1] = 9
+    assert np.array_equal(x[0], expected)
+
+
 VECTORS = """
-kernel void vectors(global float *out, char2 a, float3 b, short3 c)
+kernel void vectors(global float *out, char2 a, float3 b, short3 c, short8 d, float16 e)
 {
+    out[5] = d.s0; out[6] = d.s7; out[7] = e.s0; out[8] = e.sf;
     out[0] = a.x; out[1] = a.y; out[2] = b.x; out[3] = b.z; out[4] = c.z;
 }
 """
@@ -101,10 +117,11 @@ kernel void vectors(global float *out, char2 a, float3 b, short3 c)
 
 def test_vectors_by_value(device: Device) -> None:
     kernel = device.program(VECTORS).kernel()
-    out = np.zeros(5, np.float32)
+    out = np.zeros(9, np.float32)
+    d, e = np.arange(10, 18, dtype=np.uint16), np.arange(20, 36, dtype=np.float32)
     a, b, c = np.array([-1, 2], np.int8), np.array([3, 4, 5.5], np.float32), np.array([6, 7, -8, 0], np.int16)
-    kernel(1, 1, out, a, b, c)
-    assert out.tolist() == [-1, 2, 3, 5.5, -8]
+    kernel(1, 1, out, a, b, c, d, e)
+    assert out.tolist() == [-1, 2, 3, 5.5, -8, 10, 17, 20, 35]
     for position, value, message in (
         (1, 5, r"'a' \(char2\) of kernel 'vectors' needs 2 bytes in a value of numpy, not a int"),
         (1, np.int8(5), "'a' .* has 2 bytes, and its value has 1"),
@@ -112,7 +129,7 @@ def test_vectors_by_value(device: Device) -> None:
         (3, c.astype(">i2"), "'c' .* needs numbers in this machine's byte order, not a numpy array of >i2"),
         (3, c[:2], "'c' .* has 6 bytes, and its value has 4"),
     ):
-        values = [out, a, b, c]
+        values = [out, a, b, c, d, e]
         values[position] = value
         with pytest.raises(CompileError, match=message):
             kernel(1, 1, *values)

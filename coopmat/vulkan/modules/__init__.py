@@ -33,6 +33,7 @@ from .printing import printing
 from .reflection import reflection
 from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
 from .structure import structure
+from .unaligned import unaligned
 from .wide_vectors import wide_vectors
 
 
@@ -69,6 +70,7 @@ _PASSES: tuple[Callable[[Context], None], ...] = (
     logical,
     groups,
     builtins,
+    unaligned,
     memory_model,
     matrices,
 )

@@ -15,7 +15,7 @@ from .context import Context, Parameter
 from .launch import Argument, KernelLaunch
 
 _PARAMETER, _VARIABLE, _SPEC_CONSTANT = numbers("Op*", "FunctionParameter Variable SpecConstant")
-_POINTER, _INT, _FLOAT, _STRUCT, _ARRAY = numbers("OpType*", "Pointer Int Float Struct Array")
+_POINTER, _INT, _FLOAT, _STRUCT, _VECTOR = numbers("OpType*", "Pointer Int Float Struct Vector")
 _WORKGROUP, _FUNCTION, _CROSS_WORKGROUP, _CONSTANT, _PUSH = numbers(
     "StorageClass.*", "Workgroup Function CrossWorkgroup UniformConstant PushConstant"
 )
@@ -165,7 +165,8 @@ class _Kernel:
     def load(self, code: Code, item: Instruction, type_id: int, chain: int) -> None:
         """Load the member that `chain` points to as the value of the parameter `item`."""
         globals_, definitions = self.context.parts.globals, self.context.parts.definitions
-        if item.result_type == type_id:
+        if item.result_type == type_id or definitions[item.result_type or 0].opcode == _VECTOR:
+            # The type with layout of a vector of 8 or 16 is an array; `memory_model` converts what is loaded.
             code.finish(item, "OpLoad", chain)
             return
         value = code.add("OpLoad", type_id, chain)
