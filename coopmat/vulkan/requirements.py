@@ -143,10 +143,11 @@ def _operand(product: Product, shape: MatrixShape) -> tuple[int, int]:
 def required_sub_group_size(device: VulkanDevice, name: str, kernel: KernelLaunch) -> tuple[int | None, str]:
     """Return the subgroup size to require for a kernel, None if none can be, and why it cannot be launched, or "".
 
-    A kernel that is compiled for no size gets the device's usual one, since SPIR-V 1.6 would let the device vary it.
+    A kernel that is compiled for no size gets the device's usual one, since SPIR-V 1.6 would let the device vary it. A
+    device with one size needs no requirement, which would limit the work-group's size.
     """
     size = kernel.sub_group_size or device.sub_group_size
     if size not in device.sub_group_sizes:
         sizes = ", ".join(map(str, device.sub_group_sizes))
         return None, f"kernel '{name}' needs subgroups of {size}, and {device.label} has subgroups of {sizes}"
-    return (size if device.requires_sizes else None), ""
+    return (size if device.requires_sizes and len(device.sub_group_sizes) > 1 else None), ""

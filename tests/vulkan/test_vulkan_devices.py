@@ -245,6 +245,7 @@ def test_subgroup_sizes() -> None:
     assert choose(described(), "k", replace(kernel, sub_group_size=32)) == (32, "")
     fixed = described(requires_sizes=False, sub_group_sizes=(64,))
     assert choose(fixed, "k", kernel) == (None, "")
+    assert choose(described(sub_group_sizes=(64,)), "k", kernel) == (None, "")
     assert "needs subgroups of 16" in choose(fixed, "k", replace(kernel, sub_group_size=16))[1]
 
 

@@ -170,7 +170,8 @@ def test_a_required_subgroup_size_needs_full_subgroups(device: Device) -> None:
 def test_work_groups_have_few_enough_subgroups(device: Device) -> None:
     limits = {**device.info.limits, "maxComputeWorkgroupSubgroups": 2}
     size = device.info.sub_group_size
-    with Device(dataclasses.replace(device.info, limits=limits, requires_sizes=True)) as small:
+    sizes = (size, 2 * size)
+    with Device(dataclasses.replace(device.info, limits=limits, requires_sizes=True, sub_group_sizes=sizes)) as small:
         program = small.load_spirv(compiled(SCALE), SCALE_LAUNCH)
         program.main(2 * size, 2 * size, X, X.copy(), 1.0, 0, LocalMemory(8 * size))
         with pytest.raises(CompileError, match=f"more than the device's 2 subgroups in a work-group, of {size} work"):
