@@ -299,6 +299,7 @@ class Launch:
         self._regions: dict[int, Region] = {}
         self._values = list(values)
         self._lengths: dict[int, int] = {}
+        self._local_bytes = kernel.description.local_bytes
         self._is_open = True
         try:
             arrays = {n: checked[n] for n, row in enumerate(described) if row.kind == "address"}
@@ -310,18 +311,15 @@ class Launch:
 
     def _filled(self, checked: Sequence[Any]) -> bytes:
         """Return the block of push constants with the addresses of the buffers and all other values."""
-        description, device = self._kernel.description, self._kernel.program.device.info
-        block, local = bytearray(description.push_constant_bytes), description.local_bytes
+        description = self._kernel.description
+        block = bytearray(description.push_constant_bytes)
         for position, (row, value) in enumerate(zip(description.arguments, checked, strict=True)):
             if row.kind == "local":
                 self._lengths[row.spec_id or 0] = value
-                local += value * (row.element_bytes or 1)
+                self._local_bytes += value * (row.element_bytes or 1)
                 continue
             data = self._address(row, self._regions[position]) if row.kind == "address" else value
             block[row.offset or 0 : (row.offset or 0) + len(data)] = data
-        if local > device.local_memory:
-            text = f"kernel '{self._kernel.name}' needs {local} bytes of local memory"
-            raise launch_error(f"{text}, and {device.label} has {device.local_memory}")
         return bytes(block)
 
     def _address(self, row: Argument, region: Region) -> bytes:
@@ -343,9 +341,17 @@ class Launch:
         total = _sizes(global_size, "global size")
         chosen = None if local_size is None else _sizes(local_size, "local size")
         local = self._kernel.local_size_for(total, chosen)
+        self._check_local_memory(local)
         pipeline = self._kernel.program.pipeline(self._kernel, local, self._lengths)
         groups = [g // w for g, w in zip(total, local, strict=True)]
         return self._device.run(pipeline, self._block, [*groups, 1, 1][:3])
+
+    def _check_local_memory(self, local_size: Sequence[int]) -> None:
+        device = self._kernel.program.device.info
+        needed = self._local_bytes + self._kernel.description.local_item_bytes * math.prod(local_size)
+        if needed > device.local_memory:
+            text = f"kernel '{self._kernel.name}' needs {needed} bytes of local memory"
+            raise launch_error(f"{text}, and {device.label} has {device.local_memory}")
 
     def read(self, name: str) -> Any:
         """Return an argument's value after the runs: an array for a pointer, any other as it was passed.

@@ -142,6 +142,19 @@ def test_local_memory(device: Device) -> None:
     assert np.array_equal(out, data.reshape(4, 16)[:, ::-1].reshape(-1))
 
 
+def test_functions_of_work_groups_use_local_memory(device: Device) -> None:
+    source = (
+        "kernel void k(global long *o, local long *t) { t[0] = 1; o[get_local_id(0)] = work_group_reduce_add(t[0]); }"
+    )
+    out = np.zeros(64, np.int64)
+    kernel = device.program(source).kernel()
+    kernel(64, 64, out, LocalMemory(64))
+    assert (out == 64).all()
+    most = device.info.local_memory
+    with pytest.raises(CompileError, match=f"'k' needs {most + 8 * 63} bytes of local memory, and .* has {most}"):
+        kernel(64, 64, out, LocalMemory(most - 8))
+
+
 def test_required_work_group_sizes(device: Device) -> None:
     out = np.zeros((4, 16, 2), np.int32)
     device.program(SCALARS).where((16, 4), None, out)

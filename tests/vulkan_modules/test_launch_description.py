@@ -50,6 +50,15 @@ def test_the_block_has_whole_words(element: str, size: int) -> None:
     assert launch(source).kernels["k"].push_constant_bytes == size
 
 
+def test_functions_of_work_groups_need_memory_for_each_work_item() -> None:
+    body = "*o = work_group_reduce_add(*o); *d = work_group_scan_inclusive_min(*d);"
+    text = f"kernel void k(global int *o, global double *d) {{ {body} }}"
+    any_size = launch(text).kernels["k"]
+    assert (any_size.local_bytes, any_size.local_item_bytes) == (0, 12)
+    fixed = launch(text.replace("void", "__attribute__((reqd_work_group_size(16, 2, 1))) void")).kernels["k"]
+    assert (fixed.local_bytes, fixed.local_item_bytes) == (12 * 32, 0)
+
+
 def test_json_and_back() -> None:
     description = launch(SOURCE)
     assert LaunchDescription.from_json(description.to_json()) == description
