@@ -59,6 +59,18 @@ def test_functions_of_work_groups_need_memory_for_each_work_item() -> None:
     assert (fixed.local_bytes, fixed.local_item_bytes) == (12 * 32, 0)
 
 
+@pytest.mark.parametrize("operation", ["add", "min", "max"])
+@pytest.mark.parametrize("space", ["global", "local"])
+def test_atomics_of_floats_need_a_feature_for_the_memory(operation: str, space: str) -> None:
+    text = f"{space} atomic_float *f) {{ atomic_fetch_{operation}_explicit(f, 1.0f, memory_order_relaxed"
+    requires = launch(f"kernel void k({text}, memory_scope_device); }}").requires
+    version, kind = ("", "Add") if operation == "add" else ("2", "MinMax")
+    name = f"shader{'Shared' if space == 'local' else 'Buffer'}Float32Atomic{kind}"
+    own = [feature for feature in requires.features if "AtomicFloat" in feature]
+    assert own == [f"VkPhysicalDeviceShaderAtomicFloat{version}FeaturesEXT.{name}"]
+    assert f"VK_EXT_shader_atomic_float{version}" in requires.extensions
+
+
 def test_json_and_back() -> None:
     description = launch(SOURCE)
     assert LaunchDescription.from_json(description.to_json()) == description
