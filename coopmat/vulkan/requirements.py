@@ -22,6 +22,8 @@ _HOST_FEATURES = (
     "VkPhysicalDeviceVulkan13Features.computeFullSubgroups",
 )
 FULL_SUBGROUPS = _HOST_FEATURES[2]
+# A driver of a subset of Vulkan has this extension, which must then be enabled.
+_SUBSET = "VK_KHR_portability_subset"
 # Component type in a launch description -> its name here
 _NAMES: Mapping[str, str] = {
     **{f"float{row.bits}": row.name for row in COMPONENT_TYPES.values() if row.name in ("f16", "f32", "f64")},
@@ -89,7 +91,7 @@ def check_module(spirv: bytes, description: LaunchDescription) -> None:
 def enabled(device: VulkanDevice, description: LaunchDescription) -> tuple[frozenset[str], frozenset[str]]:
     """Return the extensions and features to enable for a module: its requirements, and the features for this host."""
     requires = description.requires
-    extensions = set(requires.extensions)
+    extensions = {*requires.extensions, *({_SUBSET} & device.extensions)}
     features = {*requires.features, *(name for name in _HOST_FEATURES if name in device.features)}
     products = set(device.products)
     if any(_product(product) not in products for product in requires.matrix_products) or any(

@@ -238,6 +238,12 @@ def test_other_lacks() -> None:
     ]
 
 
+def test_a_driver_of_a_subset_of_vulkan() -> None:
+    subset = frozenset({"VK_KHR_portability_subset"})
+    assert requirements.enabled(described(extensions=subset), needing())[0] == subset
+    assert requirements.enabled(described(), needing())[0] == frozenset()
+
+
 def test_subgroup_sizes() -> None:
     kernel = KernelLaunch(None, None, 0, 0, ())
     choose = requirements.required_sub_group_size

@@ -10,7 +10,7 @@ from shutil import which
 
 import pytest
 
-from coopmat.vulkan import devices, driver, interface
+from coopmat.vulkan import devices, driver, interface, loader
 
 # Structures of interface.txt whose members are those of a structure inside: name -> the member in C.
 _INSIDE = {"VkPhysicalDeviceProperties2": "properties", "VkPhysicalDeviceFeatures": "features"}
@@ -87,6 +87,7 @@ def _expected() -> dict[str, int]:
     for name, in_c in _CONSTANTS.items():
         expected[in_c] = getattr(driver, name)
     expected["VK_SHADER_STAGE_COMPUTE_BIT"] = devices._COMPUTE_STAGE
+    expected["VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR"] = loader._ENUMERATE_PORTABILITY
     for number, name in devices._SCOPES.items():
         expected[f"VK_SCOPE_{'QUEUE_FAMILY' if name == 'queuefamily' else name.upper()}_KHR"] = number
     return expected
