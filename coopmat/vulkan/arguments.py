@@ -11,6 +11,8 @@ from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.runtime import LocalMemory, launch_error
 from coopmat.runtime.argument_checks import Misfit, number
 
+from .devices import VulkanDevice
+from .image_values import check_image, check_sampler
 from .modules import Argument
 
 # OpenCL C scalar type -> numpy type
@@ -19,8 +21,10 @@ _TYPE = re.compile(r"([a-z]\w*?)(2|3|4|8|16)?(?: ?\*)?$")
 _QUALIFIERS = frozenset(["const", "volatile", "restrict", "global", "constant", "local", "private"])
 
 
-def check(kernel: str, argument: Argument, value: Any) -> Any:
+def check(kernel: str, argument: Argument, value: Any, device: VulkanDevice) -> Any:
     """Return the value of an argument: an array for an address, a size for local memory, bytes for a value.
+
+    An image or sampler is returned unchanged.
 
     Raises CompileError if the value does not match the argument.
     """
@@ -35,7 +39,9 @@ def check(kernel: str, argument: Argument, value: Any) -> Any:
         raise launch_error(f"{place} needs a numpy array, not {_given(value)}", "argument")
     if argument.kind == "value":
         return _bytes(place, argument, value)
-    raise launch_error(f"{place}: images and samplers as arguments are not supported yet", "argument")
+    if argument.kind == "image":
+        return check_image(place, argument, value, device)
+    return check_sampler(place, argument, value)
 
 
 def _elements(place: str, argument: Argument, size: int) -> int:
@@ -86,9 +92,13 @@ def _bytes(place: str, argument: Argument, value: Any) -> bytes:
         data = value
     elif wanted is not None and count == 1:
         try:
-            data = number(wanted, value).tobytes()
+            scalar = number(wanted, value)
         except Misfit as misfit:
             raise launch_error(f"{place} {misfit}", "argument") from None
+        if argument.multiple is not None and scalar % argument.multiple:
+            rule = f"is the stride of matrices, and must be a multiple of {argument.multiple}"
+            raise launch_error(f"{place} is {scalar}; it {rule}", "alignment")
+        data = scalar.tobytes()
     elif isinstance(value, (np.ndarray, np.generic)):
         _check_type(place, wanted, value)
         data = value.tobytes()

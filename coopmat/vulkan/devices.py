@@ -18,6 +18,7 @@ from typing import Any
 from coopmat.child_process import ending
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity
+from coopmat.matrices.memory_rules import VULKAN_ALIGNMENT
 from coopmat.matrices.variants import COMPONENT_TYPES, Variant
 
 from . import interface as vk
@@ -43,8 +44,6 @@ _COMPONENTS: Mapping[int, str] = {
     1000491002: "e4m3",
     1000491003: "e5m2",
 }
-# Vulkan requires that pointers and strides of matrices are multiples of 16 bytes, or of a shorter row.
-_ALIGNMENT = 16
 _COMPUTE_STAGE = 0x20
 # The multiples of flexible dimensions that programs may use.
 _MULTIPLES = (1, 2, 3, 4, 6, 8)
@@ -275,8 +274,8 @@ def describe(instance: Instance, handle: int, number: int) -> VulkanDevice:
         fp64="VkPhysicalDeviceFeatures.shaderFloat64" in features,
         compute_units=0,
         local_memory=limits["maxComputeSharedMemorySize"],
-        pointer_alignment=_ALIGNMENT if products else None,
-        stride_multiple=_ALIGNMENT if products else None,
+        pointer_alignment=VULKAN_ALIGNMENT if products else None,
+        stride_multiple=VULKAN_ALIGNMENT if products else None,
         opencl_c="CL3.0",
         target_env=_TARGET,
         number=number,

@@ -17,8 +17,10 @@ from coopmat.devices import DeviceInfo
 from coopmat.runtime import LocalMemory as LocalMemory, compile_for, launch_error
 
 from . import arguments, requirements
+from .descriptors import Descriptors, Objects, set_layouts
 from .devices import VulkanDevice, handle_of, select
 from .driver import Buffer, LogicalDevice, Pipeline
+from .image_values import Image as Image, Sampler as Sampler
 from .loader import Instance, VulkanError
 from .modules import Argument, KernelLaunch, LaunchDescription
 from .regions import Region, bytes_of, upload
@@ -138,8 +140,9 @@ class Program:
             raise launch_error(f"{device.info.label} lacks {'; '.join(lacks)}", "vulkan-device")
         self.device, self.spirv, self.launch, self.module = device, spirv, launch, module
         self._pipelines: dict[object, Pipeline] = {}
-        self._lock = threading.Lock()
-        weakref.finalize(self, _free, self._pipelines)
+        self._layouts: dict[str, tuple[Objects, list[int]]] = {}
+        self._lock = threading.RLock()
+        weakref.finalize(self, _free, self._pipelines, self._layouts)
 
     @property
     def kernels(self) -> list[str]:
@@ -182,21 +185,32 @@ class Program:
         full = requirements.FULL_SUBGROUPS in self.device.info.features and local_size[0] % kernel.sub_group_size == 0
         block = kernel.description.push_constant_bytes
         on, size = self.device.logical(self.launch), kernel.required_sub_group_size
-        return Pipeline(on, self.spirv, kernel.name, {**sizes, **lengths}, block, size, full=full)
+        constants, layouts = {**sizes, **lengths}, self.set_layouts(kernel)
+        return Pipeline(on, self.spirv, kernel.name, constants, block, size, full=full, set_layouts=layouts)
+
+    def set_layouts(self, kernel: Kernel) -> list[int]:
+        """Return the layouts of the descriptor sets of a kernel; none if it has no images and samplers."""
+        with self._lock:
+            if kernel.name not in self._layouts:
+                objects = Objects(self.device.logical(self.launch))
+                self._layouts[kernel.name] = objects, set_layouts(objects, self.launch, kernel.description)
+            return self._layouts[kernel.name][1]
 
 
-def _free(pipelines: dict[object, Pipeline]) -> None:
+def _free(pipelines: dict[object, Pipeline], layouts: dict[str, tuple[Objects, list[int]]]) -> None:
     while pipelines:
         pipelines.popitem()[1].close()
+    while layouts:
+        layouts.popitem()[1][0].close()
 
 
 class Kernel:
     """A kernel of a program.
 
     Called with a global size, a local size (or None) and the arguments, it runs, and returns its time on the device in
-    seconds. Arguments are numpy arrays, numbers and LocalMemory(bytes). Arrays that may be written have the kernel's
-    results afterwards. The global size must be a multiple of the local size. Raises CompileError for a wrong argument
-    or size, VulkanError if the driver fails.
+    seconds. Arguments are numpy arrays, numbers, LocalMemory(bytes), Image and Sampler. Arrays and images that may be
+    written have the kernel's results afterwards. The global size must be a multiple of the local size. Raises
+    CompileError for a wrong argument or size, VulkanError if the driver fails.
     """
 
     def __init__(self, program: Program, name: str, description: KernelLaunch) -> None:
@@ -293,7 +307,8 @@ class Launch:
             expected = ", ".join(f"{row.type} {row.name}" for row in described) or "none"
             message = f"kernel '{kernel.name}' takes {len(described)} arguments ({expected}), not {len(values)}"
             raise launch_error(message, "argument")
-        checked = [arguments.check(kernel.name, row, value) for row, value in zip(described, values, strict=True)]
+        info = program.device.info
+        checked = [arguments.check(kernel.name, row, value, info) for row, value in zip(described, values, strict=True)]
         self._device = program.device.logical(program.launch)
         self._buffers: list[Buffer] = []
         self._regions: dict[int, Region] = {}
@@ -301,6 +316,8 @@ class Launch:
         self._lengths: dict[int, int] = {}
         self._local_bytes = kernel.description.local_bytes
         self._is_open = True
+        layouts = program.set_layouts(kernel)
+        self._descriptors = Descriptors(self._device, program.launch, kernel.description, layouts)
         try:
             arrays = {n: checked[n] for n, row in enumerate(described) if row.kind == "address"}
             self._regions = upload(self._device, arrays, self._buffers)
@@ -313,14 +330,36 @@ class Launch:
         """Return the block of push constants with the addresses of the buffers and all other values."""
         description = self._kernel.description
         block = bytearray(description.push_constant_bytes)
+        rows = zip(description.arguments, checked, strict=True)
+        linear = {row.name for row, value in rows if isinstance(value, Sampler) and value.filter == "linear"}
         for position, (row, value) in enumerate(zip(description.arguments, checked, strict=True)):
             if row.kind == "local":
                 self._lengths[row.spec_id or 0] = value
                 self._local_bytes += value * (row.element_bytes or 1)
-                continue
-            data = self._address(row, self._regions[position]) if row.kind == "address" else value
-            block[row.offset or 0 : (row.offset or 0) + len(data)] = data
+            elif row.kind in ("image", "sampler"):
+                self._add_handle(position, row, value, block, linear)
+            else:
+                data = self._address(row, self._regions[position]) if row.kind == "address" else value
+                block[row.offset or 0 : (row.offset or 0) + len(data)] = data
         return bytes(block)
+
+    def _add_handle(
+        self, position: int, row: Argument, value: Image | Sampler, block: bytearray, linear: set[str]
+    ) -> None:
+        """Create an image or sampler, and write the numbers about it that the kernel asks for.
+
+        `linear` has the names of the linear samplers among the arguments.
+        """
+        if isinstance(value, Image):
+            is_linear = bool(row.linear) or not linear.isdisjoint(row.samplers or ())
+            self._descriptors.add_image(position, row, value, is_linear=is_linear)
+            pushed = {row.order_offset: value.order_number, row.data_type_offset: value.data_type_number}
+        else:
+            self._descriptors.add_sampler(row, value)
+            pushed = {row.mask_offset: value.mask}
+        for offset, number in pushed.items():
+            if offset is not None:
+                block[offset : offset + 4] = number.to_bytes(4, "little")
 
     def _address(self, row: Argument, region: Region) -> bytes:
         """Return the bytes of a region's address."""
@@ -344,7 +383,7 @@ class Launch:
         self._check_local_memory(local)
         pipeline = self._kernel.program.pipeline(self._kernel, local, self._lengths)
         groups = [g // w for g, w in zip(total, local, strict=True)]
-        return self._device.run(pipeline, self._block, [*groups, 1, 1][:3])
+        return self._device.run(pipeline, self._block, [*groups, 1, 1][:3], self._descriptors.sets)
 
     def _check_local_memory(self, local_size: Sequence[int]) -> None:
         device = self._kernel.program.device.info
@@ -354,7 +393,7 @@ class Launch:
             raise launch_error(f"{text}, and {device.label} has {device.local_memory}")
 
     def read(self, name: str) -> Any:
-        """Return an argument's value after the runs: an array for a pointer, any other as it was passed.
+        """Return an argument's value after the runs: an array for a pointer or image, any other as it was passed.
 
         Raises CompileError for an unknown name.
         """
@@ -364,30 +403,38 @@ class Launch:
             text = f"kernel '{self._kernel.name}' has no argument '{name}', but {', '.join(names) or 'none'}"
             raise launch_error(text, "argument")
         position = names.index(name)
-        value = self._values[position]
-        if position not in self._regions:
-            return value
-        result = np.empty_like(value)
-        bytes_of(result)[:] = self._regions[position].data
+        data = self._bytes(position)
+        if data is None:
+            return self._values[position]
+        result = np.empty_like(_array(self._values[position]))
+        bytes_of(result)[:] = data
         return result
 
+    def _bytes(self, position: int) -> np.ndarray[Any, Any] | None:
+        """Return the bytes of a buffer or image after the runs; None for other arguments."""
+        if position in self._regions:
+            return self._regions[position].data
+        return self._descriptors.read(position)
+
     def copy_back(self) -> None:
-        """Copy all buffers to their arrays. Raises CompileError if a read-only array would change."""
+        """Copy all buffers and images to their arrays. Raises CompileError if a read-only array would change."""
         self._require_open()
+        rows = enumerate(self._kernel.description.arguments)
+        found = [(row.name, _array(self._values[n]), self._bytes(n)) for n, row in rows if row.access != "read_only"]
+        arrays = [(name, array, data) for name, array, data in found if data is not None]
         # Read-only arrays are last, since they may overlap others.
-        for position in sorted(self._regions, key=lambda n: not self._values[n].flags.writeable):
-            array, data = self._values[position], self._regions[position].data
+        for name, array, data in sorted(arrays, key=lambda one: not one[1].flags.writeable):
             if array.flags.writeable:
                 bytes_of(array)[:] = data
             elif not np.array_equal(bytes_of(array), data):
-                name = self._kernel.description.arguments[position].name
                 text = f"kernel '{self._kernel.name}' writes '{name}', whose array is read-only"
                 raise launch_error(text, "argument")
 
     def close(self) -> None:
-        """Free the buffers."""
+        """Free the buffers and images."""
         self._is_open = False
         self._regions = {}
+        self._descriptors.close()
         while self._buffers:
             self._buffers.pop().close()
 
@@ -396,6 +443,10 @@ class Launch:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _array(value: Any) -> np.ndarray[Any, Any]:
+    return value.array if isinstance(value, Image) else value
 
 
 def _sizes(value: Sizes, what: str) -> tuple[int, ...]:

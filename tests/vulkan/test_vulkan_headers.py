@@ -24,6 +24,32 @@ _MEMBERS = {
     "invocations": "workgroupInvocations",
 }
 _FLEXIBLE = {"m": "MGranularity", "n": "NGranularity", "k": "KGranularity"}
+_SIZES, _TILINGS = ("width", "height", "depth"), ("linear", "optimal")
+_RANGE = {
+    name: f"subresourceRange.{name}"
+    for name in ("aspectMask", "baseMipLevel", "levelCount", "baseArrayLayer", "layerCount")
+}
+_LAYERS = ("aspectMask", "mipLevel", "baseArrayLayer", "layerCount")
+# Structure -> member here -> its path in C, of members of structures inside and of shorter names.
+_PATHS = {
+    "VkQueueFamilyProperties": {name: f"minImageTransferGranularity.{name}" for name in _SIZES},
+    "VkImageCreateInfo": {name: f"extent.{name}" for name in _SIZES},
+    "VkImageViewCreateInfo": _RANGE,
+    "VkImageMemoryBarrier": _RANGE,
+    "VkBufferImageCopy": {
+        **{name: f"imageSubresource.{name}" for name in _LAYERS},
+        "offset": "imageOffset",
+        **{name: f"imageExtent.{name}" for name in _SIZES},
+    },
+    "VkFormatProperties3": {
+        **{name: f"{name}TilingFeatures" for name in _TILINGS},
+        "buffer": "bufferFeatures",
+    },
+    "VkFormatProperties2": {
+        **{name: f"formatProperties.{name}TilingFeatures" for name in _TILINGS},
+        "buffer": "formatProperties.bufferFeatures",
+    },
+}
 # Constants of driver.py and devices.py -> their names in C.
 _CONSTANTS = {
     "_COMPUTE_QUEUE": "VK_QUEUE_COMPUTE_BIT",
@@ -42,7 +68,6 @@ _CONSTANTS = {
     "_COMPUTE_SHADER": "VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT",
     "_BOTTOM_OF_PIPE": "VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT",
     "_HOST": "VK_PIPELINE_STAGE_HOST_BIT",
-    "_SHADER_READ": "VK_ACCESS_SHADER_READ_BIT",
     "_SHADER_WRITE": "VK_ACCESS_SHADER_WRITE_BIT",
     "_HOST_READ": "VK_ACCESS_HOST_READ_BIT",
     "_RESETTABLE_COMMANDS": "VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT",
@@ -55,8 +80,8 @@ def _member(structure: str, member: str) -> str:
     if member not in ("sType", "pNext"):
         if "CooperativeMatrix" in structure and not structure.endswith(("FeaturesKHR", "FeaturesNV")):
             member = (_FLEXIBLE if flexible else {}).get(member) or _MEMBERS.get(member, member)
-        if structure == "VkQueueFamilyProperties" and member in ("width", "height", "depth"):
-            return f"minImageTransferGranularity.{member}"
+        if member in _PATHS.get(structure, {}):
+            return _PATHS[structure][member]
         if structure in _INSIDE:
             return f"{_INSIDE[structure]}.{member}"
     return member

@@ -255,9 +255,9 @@ def test_threads_open_one_device_for_a_set_of_features(monkeypatch: pytest.Monke
 
 
 def test_threads_compile_a_pipeline_once(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(*arguments: object, full: bool) -> Pipeline:
+    def slow(*arguments: object, **named: object) -> Pipeline:
         time.sleep(0.2)
-        return Pipeline(*arguments, full=full)  # type: ignore[arg-type]
+        return Pipeline(*arguments, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr("coopmat.vulkan.program.Pipeline", slow)
     program = device.load_spirv(compiled(SCALE), SCALE_LAUNCH)

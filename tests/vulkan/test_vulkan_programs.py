@@ -390,9 +390,38 @@ def test_the_validation_layers_report_nothing(tmp_path: Path) -> None:
         pytest.skip(f"{VALIDATION} is not installed")
     words = ("c_add", "-w", "--device", vulkan_device().index)
     second = coopmat("cts", *words, cwd=tmp_path, **variables)
-    launches = Path(__file__).with_name("test_vulkan_launches.py")
-    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", str(launches)]
+    files = [str(Path(__file__).with_name(f"test_vulkan_{name}.py")) for name in ("launches", "images")]
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", *files]
     third = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
     for done in (first, second, third):
         assert done.returncode == 0, done.stdout + done.stderr
         assert not [word for word in ("VUID", "Validation") if word in done.stdout + done.stderr]
+
+
+NARROW = """
+#define MATRIX(U) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_##U)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+typedef char A MATRIX(A);
+typedef char B MATRIX(B);
+typedef int C MATRIX(ACCUMULATOR);
+kernel void gemm(global const char *a, global const char *b, global int *c, int n)
+{
+    A left = coop_mat_load(a, ROW, 8);
+    B right = coop_mat_load(b, ROW, n);
+    C sum = coop_mat_mulAdd(left, right, (C)coop_mat_init(0));
+    coop_mat_store(c, sum, ROW, 8);
+}
+"""
+
+
+def test_rows_of_8_bytes_need_strides_of_8_bytes(device: Device) -> None:
+    if not any((p.m, p.n, p.k, p.a, p.b, p.c) == (8, 8, 8, "s8", "s8", "s32") for p in device.info.products):
+        pytest.skip("the device has no 8x8x8.s8xs8_s32_s32")
+    random, size = np.random.default_rng(1), device.info.sub_group_size
+    a, b = (random.integers(-9, 9, (8, columns)).astype(np.int8) for columns in (8, 24))
+    c = np.zeros((8, 8), np.int32)
+    program = device.program(NARROW)
+    program.gemm(size, size, a, b, c, 24)
+    assert np.array_equal(c, a.astype(int) @ b[:, :8])
+    with pytest.raises(CompileError, match=r"'n' .* is 20; it is the stride of matrices, and must be a multiple of 8"):
+        program.gemm(size, size, a, b, c, 20)

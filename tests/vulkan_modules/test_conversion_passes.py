@@ -124,7 +124,6 @@ def test_generic_pointers_are_inferred() -> None:
     [
         ("global int g = 3;" + kernel("o[i] = g;"), "a program-scope variable in global memory"),
         (kernel("int t[2]; int *p = a[i] ? t : (int *)o; o[i] = *p;"), "may point to different address spaces"),
-        (kernel("o[i] = 1;", "global int *o, read_only image2d_t m"), "image2d_t"),
         (kernel("int t[4], *p[2]; p[i & 1] = t; o[i] = *p[a[i] & 1];"), "stored in memory"),
         (kernel("o[i] = sin((double)f[i]) > 0;"), "sin of double"),
     ],

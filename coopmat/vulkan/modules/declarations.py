@@ -43,7 +43,8 @@ _OPENCL_CAPABILITIES = frozenset(
     numbers(
         "Capability.*",
         "Kernel Addresses Linkage Vector16 Float16Buffer GenericPointer SubgroupDispatch Groups Float16 Float64 Int8 "
-        "Int16 Int64 Int64Atomics ImageBasic DeviceEnqueue Pipes FunctionPointersINTEL",
+        "Int16 Int64 Int64Atomics ImageBasic DeviceEnqueue Pipes FunctionPointersINTEL ImageReadWrite ImageMipmap "
+        "LiteralSampler Sampled1D Image1D SampledBuffer ImageBuffer",
     )
 )
 _GROUP_CAPABILITIES = {
@@ -55,6 +56,19 @@ _GROUP_CAPABILITIES = {
 }
 # A capability of maintenance1 -> that of SPV_NV_cooperative_matrix2, if the numbers differ.
 _OF_NVIDIA = {ENUM["Capability.CooperativeMatrixConversionsEXT"]: ENUM["Capability.CooperativeMatrixConversionsNV"]}
+# (Dim, whether the image is for storage) -> the capability that it needs.
+_IMAGES = {
+    (ENUM["Dim.1D"], False): "Sampled1D",
+    (ENUM["Dim.1D"], True): "Image1D",
+    (ENUM["Dim.Buffer"], False): "SampledBuffer",
+    (ENUM["Dim.Buffer"], True): "ImageBuffer",
+}
+_OF_IMAGES = {
+    OP["OpImageRead"]: "StorageImageReadWithoutFormat",
+    OP["OpImageWrite"]: "StorageImageWriteWithoutFormat",
+    OP["OpImageQuerySize"]: "ImageQuery",
+    OP["OpImageQuerySizeLod"]: "ImageQuery",
+}
 _BALLOTS = ("Broadcast", "Ballot", "InverseBallot")
 # Capability -> the feature that a host must enable, with the struct of Vulkan's headers that has it.
 _FEATURES = {
@@ -83,6 +97,8 @@ _FEATURES = {
     "Float8EXT": "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8",
     "Float8CooperativeMatrixEXT": "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8CooperativeMatrix",
     "GroupNonUniformRotateKHR": "VkPhysicalDeviceShaderSubgroupRotateFeaturesKHR.shaderSubgroupRotate",
+    "StorageImageReadWithoutFormat": "VkPhysicalDeviceFeatures.shaderStorageImageReadWithoutFormat",
+    "StorageImageWriteWithoutFormat": "VkPhysicalDeviceFeatures.shaderStorageImageWriteWithoutFormat",
 }
 _EXTENDED_TYPES = "VkPhysicalDeviceVulkan12Features.shaderSubgroupExtendedTypes"
 _SHARED_ATOMICS = "VkPhysicalDeviceVulkan12Features.shaderSharedInt64Atomics"
@@ -206,6 +222,8 @@ class _Declarations:
                 names.add(f"Int{item.operands[0]}")
             elif item.opcode == _FLOAT and item.operands[0] in (16, 64) and len(item.operands) == 1:
                 names.add(f"Float{item.operands[0]}")
+            elif item.opcode == OP["OpTypeImage"]:
+                names |= {name for key, name in _IMAGES.items() if key == (item.operands[1], item.operands[5] == 2)}
         return names
 
     def of_storage(self) -> set[str]:
@@ -234,6 +252,8 @@ class _Declarations:
                 names |= {"GroupNonUniform", _group_capability(item.name.removeprefix("OpGroupNonUniform"))}
             elif item.name.startswith("OpAtomic"):
                 names |= self.of_atomic(item)
+            elif item.opcode in _OF_IMAGES:
+                names.add(_OF_IMAGES[item.opcode])
             elif item.result_type and self.is_variable_pointer(item):
                 names |= {"VariablePointers", "VariablePointersStorageBuffer"}
         annotations = self.sections[Section.ANNOTATION]
