@@ -108,7 +108,7 @@ class VulkanDevice(DeviceInfo):
     identifier: the text of deviceUUID.
     api: the version of Vulkan, such as (1, 3).
     features: the features that it has, such as "VkPhysicalDeviceFeatures.shaderInt64".
-    limits: name -> value of the limits in `interface.LIMITS`.
+    limits: name -> value of the limits in `interface.LIMITS`, and of maxComputeWorkgroupSubgroups.
     sub_group_size: the subgroup size of a kernel that requires none.
     requires_sizes: whether a kernel can require one of `sub_group_sizes`.
     products, flexible: the multiply-adds, and those with flexible dimensions.
@@ -255,6 +255,7 @@ def describe(instance: Instance, handle: int, number: int) -> VulkanDevice:
     extensions = _extensions(instance, handle)
     features = _features(instance, handle, version, extensions)
     limits = {name: _limit(properties, name) for name in vk.LIMITS}
+    limits["maxComputeWorkgroupSubgroups"] = more["sizes"].maxComputeWorkgroupSubgroups
     sizes, requires = _sub_groups(more, features)
     products = _products(instance, handle) if MATRICES in extensions else ()
     driver = " ".join((more["driver"].driverName.decode(), more["driver"].driverInfo.decode())).strip()

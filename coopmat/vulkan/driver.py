@@ -20,7 +20,7 @@ _ALLOCATE_WITH_ADDRESS = 2
 _REQUIRE_FULL_SUBGROUPS = 2
 _TIMESTAMPS = 2
 _RESULT_64_BITS, _RESULT_WAIT = 1, 2
-_OUT_OF_DEVICE_MEMORY = -2
+_OUT_OF_DEVICE_MEMORY, _DEVICE_LOST = -2, -4
 _TOP_OF_PIPE, _COMPUTE_SHADER, _BOTTOM_OF_PIPE, _HOST = 1, 0x800, 0x2000, 0x4000
 _SHADER_WRITE, _SHADER_ACCESS, _HOST_READ = 0x40, 0x60, 0x2000
 _RESETTABLE_COMMANDS = 2
@@ -75,7 +75,6 @@ class LogicalDevice:
         self._pool = self.create("vkCreateCommandPool", pool)
         queries = vk.VkQueryPoolCreateInfo(queryType=_TIMESTAMPS, queryCount=2)
         self._queries = self.create("vkCreateQueryPool", queries) if self._clock_bits else 0
-        self._fence = self.create("vkCreateFence", vk.VkFenceCreateInfo())
 
     def _compute_family(self) -> tuple[int, int]:
         """Return the index of a queue family for kernels, and the number of bits of its clock; 0 if it has none."""
@@ -122,12 +121,15 @@ class LogicalDevice:
         self._resources[id(resource)] = resource
 
     def forget(self, resource: Resource) -> bool:
-        """Return whether a resource is still to be destroyed, and forget it."""
-        return self._resources.pop(id(resource), None) is not None and self._is_usable
+        """Return whether a resource is to be destroyed now, and forget it.
+
+        What an abandoned kernel may still use remains registered, for `close`.
+        """
+        return self._is_usable and self._resources.pop(id(resource), None) is not None
 
     @property
     def _is_usable(self) -> bool:
-        """Whether objects may be destroyed: the process is no fork, and no kernel was abandoned while it ran."""
+        """Whether objects may be destroyed: the process is no fork, and no abandoned kernel may still run."""
         return self._process == os.getpid() and not self._is_abandoned
 
     def allocate(self, size: int, bits: int, *, for_host: bool = True) -> int:
@@ -159,8 +161,8 @@ class LogicalDevice:
     def execute(self, record: Callable[[int], None]) -> float:
         """Execute the commands that `record` writes to a command buffer, and return their time in seconds.
 
-        The time is that of the device if the commands contain its timestamps. Threads take turns: the queue, the fence
-        and the queries belong to one run at a time.
+        The time is that of the device if the commands contain its timestamps. Threads take turns: the queue and
+        the queries belong to one run at a time.
         """
         with self._lock:
             return self._execute(record)
@@ -211,18 +213,23 @@ class LogicalDevice:
     def _submit(self, command: ctypes.c_uint64) -> None:
         """Execute a command buffer, and wait for its end.
 
-        If the wait is interrupted, nothing of the device is destroyed any more, since it may still be used.
+        An exception of a signal's handler may interrupt the wait. Then the kernel is abandoned: nothing of the device
+        is destroyed before a later run ends, which the queue executes after the abandoned kernel.
         """
-        call, fence = self.call, ctypes.c_uint64(self._fence)
+        call, fence = self.call, ctypes.c_uint64(self.create("vkCreateFence", vk.VkFenceCreateInfo()))
         submission = vk.VkSubmitInfo(commandBufferCount=1, pCommandBuffers=ctypes.addressof(command))
-        call.vkQueueSubmit(self.queue, 1, ctypes.addressof(submission), self._fence)
         try:
+            call.vkQueueSubmit(self.queue, 1, ctypes.addressof(submission), fence.value)
             while call.vkWaitForFences(self.handle, 1, ctypes.addressof(fence), 1, int(_SLICE * 1e9)) != SUCCESS:
                 pass
-        except KeyboardInterrupt:
-            self._is_abandoned = True
+        except BaseException as error:
+            if isinstance(error, VulkanError) and (error.function == "vkQueueSubmit" or error.result == _DEVICE_LOST):
+                call.vkDestroyFence(self.handle, fence.value, None)
+            else:
+                self._is_abandoned = True
             raise
-        call.vkResetFences(self.handle, 1, ctypes.addressof(fence))
+        self._is_abandoned = False
+        call.vkDestroyFence(self.handle, fence.value, None)
 
     def _elapsed(self) -> float:
         times = (ctypes.c_uint64 * 2)()
@@ -232,16 +239,26 @@ class LogicalDevice:
         return float((times[1] - times[0]) % (1 << self._clock_bits)) * self._period * 1e-9
 
     def close(self) -> bool:
-        """Destroy the device and everything that was created on it; return False if that is not possible."""
+        """Destroy the device and everything that was created on it; return False if that is not possible.
+
+        It is not possible in a fork of the process, nor while a kernel runs.
+        """
+        if not self._lock.acquire(timeout=_SLICE):
+            return False
+        try:
+            self._destroy()
+            return self._is_usable
+        finally:
+            self._lock.release()
+
+    def _destroy(self) -> None:
         for resource in list(self._resources.values()):
             resource.close()
         if self.handle and self._is_usable:
-            self.call.vkDestroyFence(self.handle, self._fence, None)
             self.call.vkDestroyCommandPool(self.handle, self._pool, None)
             self.call.vkDestroyQueryPool(self.handle, self._queries, None)
             self.call.vkDestroyDevice(self.handle, None)
         self.handle = 0
-        return self._is_usable
 
 
 class Buffer:

@@ -19,6 +19,7 @@ from coopmat.devices import native_profile_for, route_for
 from coopmat.devices.variants import variants_for
 from coopmat.vulkan import NoVulkan, VulkanDevice, VulkanError, devices, interface, loader, plan, requirements, select
 from coopmat.vulkan.devices import FLEXIBLE, Product
+from coopmat.vulkan.health import try_empty_kernel
 from coopmat.vulkan.loader import Functions
 from coopmat.vulkan.modules.launch import KernelLaunch, LaunchDescription, MatrixProduct, MatrixShape, Requirements
 
@@ -237,6 +238,12 @@ def test_other_lacks() -> None:
     ]
 
 
+def test_a_driver_of_a_subset_of_vulkan() -> None:
+    subset = frozenset({"VK_KHR_portability_subset"})
+    assert requirements.enabled(described(extensions=subset), needing())[0] == subset
+    assert requirements.enabled(described(), needing())[0] == frozenset()
+
+
 def test_subgroup_sizes() -> None:
     kernel = KernelLaunch(None, None, 0, 0, ())
     choose = requirements.required_sub_group_size
@@ -244,7 +251,13 @@ def test_subgroup_sizes() -> None:
     assert choose(described(), "k", replace(kernel, sub_group_size=32)) == (32, "")
     fixed = described(requires_sizes=False, sub_group_sizes=(64,))
     assert choose(fixed, "k", kernel) == (None, "")
+    assert choose(described(sub_group_sizes=(64,)), "k", kernel) == (None, "")
     assert "needs subgroups of 16" in choose(fixed, "k", replace(kernel, sub_group_size=16))[1]
+
+
+def test_the_empty_kernel_on_a_device_that_lacks_something() -> None:
+    device = replace(vulkan_device(), api=(1, 1), features=frozenset())
+    assert try_empty_kernel(device, "") == f"{device.label} lacks Vulkan 1.3 (it has 1.1); the feature {ADDRESSES}"
 
 
 # --- the command line --------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ from .printing import printing
 from .reflection import reflection
 from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
 from .structure import structure
+from .unaligned import unaligned
 from .wide_vectors import wide_vectors
 
 
@@ -71,6 +72,7 @@ _PASSES: tuple[Callable[[Context], None], ...] = (
     images,
     groups,
     builtins,
+    unaligned,
     memory_model,
     matrices,
 )

@@ -96,14 +96,14 @@ _FEATURES = {
     "BFloat16CooperativeMatrixKHR": "VkPhysicalDeviceShaderBfloat16FeaturesKHR.shaderBFloat16CooperativeMatrix",
     "Float8EXT": "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8",
     "Float8CooperativeMatrixEXT": "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8CooperativeMatrix",
-    "AtomicFloat32AddEXT": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT.shaderBufferFloat32AtomicAdd",
-    "AtomicFloat64AddEXT": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT.shaderBufferFloat64AtomicAdd",
     "GroupNonUniformRotateKHR": "VkPhysicalDeviceShaderSubgroupRotateFeaturesKHR.shaderSubgroupRotate",
     "StorageImageReadWithoutFormat": "VkPhysicalDeviceFeatures.shaderStorageImageReadWithoutFormat",
     "StorageImageWriteWithoutFormat": "VkPhysicalDeviceFeatures.shaderStorageImageWriteWithoutFormat",
 }
 _EXTENDED_TYPES = "VkPhysicalDeviceVulkan12Features.shaderSubgroupExtendedTypes"
 _SHARED_ATOMICS = "VkPhysicalDeviceVulkan12Features.shaderSharedInt64Atomics"
+# Atomic instruction of floats -> its part of the names of features.
+_FLOAT_ATOMICS = {"OpAtomicFAddEXT": "Add", "OpAtomicFMinEXT": "MinMax", "OpAtomicFMaxEXT": "MinMax"}
 # LocalSizeId, and full subgroups of a required size.
 _ALWAYS_FEATURES = (
     "VkPhysicalDeviceVulkan13Features.maintenance4",
@@ -117,6 +117,8 @@ _DEVICE_EXTENSIONS = {
     "SPV_KHR_bfloat16": "VK_KHR_shader_bfloat16",
     "SPV_EXT_float8": "VK_EXT_shader_float8",
     "SPV_EXT_shader_atomic_float_add": "VK_EXT_shader_atomic_float",
+    "SPV_EXT_shader_atomic_float16_add": "VK_EXT_shader_atomic_float2",
+    "SPV_EXT_shader_atomic_float_min_max": "VK_EXT_shader_atomic_float2",
     "SPV_KHR_non_semantic_info": "VK_KHR_shader_non_semantic_info",
     "SPV_KHR_subgroup_rotate": "VK_KHR_shader_subgroup_rotate",
 }
@@ -285,7 +287,17 @@ class _Declarations:
             elif item.name.startswith("OpAtomic") and "Int64Atomics" in self.of_atomic(item):
                 space = self.parts.types.storage_class(item.operands[0])
                 features.add(_SHARED_ATOMICS if space == _WORKGROUP else _FEATURES["Int64Atomics"])
+            elif item.name in _FLOAT_ATOMICS:
+                features.add(self.float_atomic(item))
         return features
+
+    def float_atomic(self, item: Instruction) -> str:
+        """Return the feature of an atomic instruction of floats, which depends on the memory."""
+        bits = self.parts.definitions[item.result_type or 0].operands[0]
+        is_local = self.parts.types.storage_class(item.operands[0]) == _WORKGROUP
+        version = "" if bits != 16 and _FLOAT_ATOMICS[item.name] == "Add" else "2"
+        name = f"shader{'Shared' if is_local else 'Buffer'}Float{bits}Atomic{_FLOAT_ATOMICS[item.name]}"
+        return f"VkPhysicalDeviceShaderAtomicFloat{version}FeaturesEXT.{name}"
 
     # --- entry points
 

@@ -26,8 +26,9 @@ def describe(context: Context) -> None:
         launch = context.launches[name]
         least, multiples = _alignments(context, body)
         arguments = tuple(_aligned(row, least, multiples) for row in launch.arguments)
-        local = sum(_local_bytes(context, variable, launch.work_group_size) for variable in _variables(context, body))
-        context.launches[name] = replace(launch, arguments=arguments, local_bytes=local)
+        sizes = [_local_bytes(context, variable, launch.work_group_size) for variable in _variables(context, body)]
+        local, for_item = (sum(size[n] for size in sizes) for n in (0, 1))
+        context.launches[name] = replace(launch, arguments=arguments, local_bytes=local, local_item_bytes=for_item)
 
 
 def _variables(context: Context, body: list[Instruction]) -> set[int]:
@@ -37,17 +38,19 @@ def _variables(context: Context, body: list[Instruction]) -> set[int]:
     return {item.result or 0 for item in items if item.operands[0] == _WORKGROUP and item.result in used}
 
 
-def _local_bytes(context: Context, variable: int, work_group_size: tuple[int, int, int] | None) -> int:
-    """Return the size of a variable; 0 if a specialisation constant that is unknown here determines it."""
+def _local_bytes(context: Context, variable: int, work_group_size: tuple[int, int, int] | None) -> tuple[int, int]:
+    """Return the size of a variable, and its size for each work-item of a work-group; 0 for an argument's array."""
     definitions = context.parts.definitions
     kind = definitions[context.parts.types.pointee(variable)]
     if kind.opcode != ARRAY:
-        return context.layout.size(kind.result or 0)
+        return context.layout.size(kind.result or 0), 0
     element, length = kind.operands
+    size = context.layout.size(element)
     if definitions[length].opcode == OP["OpConstant"]:
-        return context.layout.size(element) * context.parts.types.constants.value(length)
-    is_of_work_items = definitions[length].opcode == OP["OpSpecConstantOp"] and work_group_size is not None
-    return context.layout.size(element) * math.prod(work_group_size or ()) if is_of_work_items else 0
+        return size * context.parts.types.constants.value(length), 0
+    if definitions[length].opcode != OP["OpSpecConstantOp"]:
+        return 0, 0
+    return (size * math.prod(work_group_size), 0) if work_group_size is not None else (0, size)
 
 
 def _aligned(row: Argument, least: dict[int, int], multiples: dict[int, int]) -> Argument:

@@ -26,7 +26,7 @@ from .launch import (
 )
 
 _PARAMETER, _VARIABLE, _SPEC_CONSTANT = numbers("Op*", "FunctionParameter Variable SpecConstant")
-_POINTER, _INT, _FLOAT, _STRUCT, _ARRAY = numbers("OpType*", "Pointer Int Float Struct Array")
+_POINTER, _INT, _FLOAT, _STRUCT, _VECTOR = numbers("OpType*", "Pointer Int Float Struct Vector")
 _WORKGROUP, _FUNCTION, _CROSS_WORKGROUP, _CONSTANT, _PUSH = numbers(
     "StorageClass.*", "Workgroup Function CrossWorkgroup UniformConstant PushConstant"
 )
@@ -35,6 +35,7 @@ _SPEC_ID, _BLOCK = numbers("Decoration.*", "SpecId Block")
 _FIRST_SPEC_ID = 3
 # Scalars of fewer bits are widened, because few devices have such members in push constants.
 _LEAST_BITS = 32
+_WORD = 4
 
 
 def interface(context: Context) -> None:
@@ -112,7 +113,9 @@ class _Kernel:
         # A size of 1 means that the code has no operations of subgroups (`--matrices one`).
         size = None if kernel.sub_group_size == 1 else kernel.sub_group_size
         arguments = tuple(self.arguments)
-        context.launches[self.name] = KernelLaunch(kernel.reqd_work_group_size, size, self.end, 0, arguments)
+        # Vulkan pushes whole words.
+        end = -(-self.end // _WORD) * _WORD
+        context.launches[self.name] = KernelLaunch(kernel.reqd_work_group_size, size, end, 0, arguments)
 
     def parameter(self, code: Code, item: Instruction, parameter: Parameter) -> None:
         kind = self.context.parts.definitions[item.result_type or 0]
@@ -215,7 +218,8 @@ class _Kernel:
     def load(self, code: Code, item: Instruction, type_id: int, chain: int) -> None:
         """Load the member that `chain` points to as the value of the parameter `item`."""
         globals_, definitions = self.context.parts.globals, self.context.parts.definitions
-        if item.result_type == type_id:
+        if item.result_type == type_id or definitions[item.result_type or 0].opcode == _VECTOR:
+            # The type with layout of a vector of 8 or 16 is an array; `memory_model` converts what is loaded.
             code.finish(item, "OpLoad", chain)
             return
         value = code.add("OpLoad", type_id, chain)

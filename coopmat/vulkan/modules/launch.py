@@ -81,6 +81,7 @@ class KernelLaunch:
     work_group_size: the size that the kernel requires; None for any.
     sub_group_size: the subgroup size that the kernel is compiled for; None for any.
     local_bytes: the work-group memory of the kernel's own variables.
+    local_item_bytes: further work-group memory for each work-item of a work-group.
     """
 
     work_group_size: tuple[int, int, int] | None
@@ -88,6 +89,7 @@ class KernelLaunch:
     push_constant_bytes: int
     local_bytes: int
     arguments: tuple[Argument, ...]
+    local_item_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
