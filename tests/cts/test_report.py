@@ -70,8 +70,8 @@ def test_the_page_is_whole_and_escaped(results):
     seen = "".join(page.text)
     for wanted in ("FAILED 1 of 4 tests.", CPU.name, "5 of 6 variants were run", "coopmat cts <all>", 'b & "c" </pre>'):
         assert wanted in seen
-    assert all(link.startswith("#") for link in page.links) and "http" not in text
-    assert "prefers-color-scheme: dark" in text and "width=device-width" in text
+    assert all(link.startswith("#") for link in page.links) and "://" not in text
+    assert "light-dark(" in text and "width=device-width" in text
 
 
 def test_each_cell_has_words_and_finds_its_variants(results):
