@@ -63,11 +63,13 @@ def of_spans(items: Iterable[tuple[str, Span | None]], name: str) -> list[Line]:
 _DIRECTIVE = re.compile(r'#line (\d+) "(.*)"')
 
 
-def of_c(text: str, name: str) -> tuple[list[Line], list[Line]]:
+def of_c(text: str, name: str, source: str) -> tuple[list[Line], list[Line]]:
     """Return the lines of OpenCL C that come from the user's file and its includes, and those of the library.
 
-    `#line` directives give the places. Text before the first of them is the library's.
+    `#line` directives give the places. Text before the first of them is the library's. Braces follow the statement
+    before them, so that they are linked only to a line of the source with the same brace.
     """
+    braces = {number: set(line) & {*"{}"} for number, line in enumerate(source.split("\n"), 1)}
     own: list[Line] = []
     library: list[Line] = []
     file, number, into = "", 0, library
@@ -79,7 +81,9 @@ def of_c(text: str, name: str) -> tuple[list[Line], list[Line]]:
                 continue
             into.append(Line(line))
         else:
-            into.append(Line(line, number if file == name and line.strip() else 0))
+            is_place = file == name and number in braces
+            is_place = is_place and (line.strip() not in "{}" or bool(line.strip()) and line.strip() in braces[number])
+            into.append(Line(line, number if is_place else 0))
             number += 1
     return own, library
 
@@ -100,21 +104,22 @@ def of_spirv(text: str, sources: Sequence[int]) -> list[Line]:
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
 _CALLER = re.compile(r"inlined_at (\d+) (\d+)")
-_CALLERS = re.compile(r"@\[ ([^\]@]*):(\d+)(?::\d+)? ?(?=[@\]])")
+_CALLERS = re.compile(r"@\[ ([^\]@]*?):(\d+)(?::\d+)? ")
 _SECTION = re.compile(r'\s*\.section\s+"?\.debug')
 
 
 def of_assembly(text: str, name: str) -> list[Line]:
     """Return the lines of assembly by clang: `.loc` directives give the places; debug sections are left out."""
-    files: dict[str, str] = {}
+    lines = text.rstrip("\n").split("\n")
+    files = {match[1]: match[3] or match[2] for match in map(_FILE.match, lines) if match}
     result: list[Line] = []
     source = 0
-    for line in text.rstrip("\n").split("\n"):
+    for line in lines:
         if _SECTION.match(line):
             break
-        if match := _FILE.match(line):
-            files[match[1]] = match[3] or match[2]
-        elif match := _LOC.match(line):
+        if _FILE.match(line):
+            continue
+        if match := _LOC.match(line):
             places = [(files.get(match[1], ""), match[2])]
             places += [(files.get(file, ""), number) for file, number in _CALLER.findall(line)]
             places += _CALLERS.findall(line)

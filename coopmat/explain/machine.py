@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..compiler import recompile
 from .listing import Line, of_assembly
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class _Vendor:
 
 def code(module: Module, target: str = "") -> tuple[list[Line], str]:
     """Return the lines of the machine code and a note about it. Raises Missing."""
-    row = _VENDORS.get(module.matrices.partition("@")[0])
+    route, _, generation = module.matrices.partition("@")
+    row = _VENDORS.get(route)
     if row is None:
         routes = ", ".join(_VENDORS)
         raise Missing(
@@ -47,7 +49,7 @@ def code(module: Module, target: str = "") -> tuple[list[Line], str]:
             f"The routes {routes} have compilers that print it."
         )
     with tempfile.TemporaryDirectory() as place:
-        return row.make(module, target or row.target, Path(place))
+        return row.make(module, target or _USUAL.get(generation, generation) or row.target, Path(place))
 
 
 def _find(names: Sequence[str], package: str) -> str:
@@ -77,28 +79,25 @@ def _run(*words: str | Path) -> str:
     return done.stdout
 
 
-def _by_clang(triple: str, language: str, processor: str) -> Callable[[Module, str, Path], tuple[list[Line], str]]:
+def _by_clang(triple: str, processor: str, lacks: str = "") -> Callable[[Module, str, Path], tuple[list[Line], str]]:
+    """Return a function that compiles the lowered OpenCL C.
+
+    processor: the options that select a device.
+    lacks: an extension that the vendor's devices lack.
+    """
+
     def make(module: Module, target: str, place: Path) -> tuple[list[Line], str]:
         clang = _find(_CLANGS, "clang")
+        if lacks:
+            options = module.options
+            module = recompile(module, replace(options, extensions={lacks: False, **options.extensions}))
         (place / "kernel.cl").write_text(module.opencl_c, encoding="utf-8")
-        words = [*shlex.split(processor.format(target)), f"-cl-std={language}", *module.options.build_options]
-        usual: list[str | Path] = [
-            "-nogpulib",
-            "-w",
-            "-Xclang",
-            "-finclude-default-header",
-            "-O3",
-            "-g1",
-            "-S",
-            "-o",
-            place / "kernel.s",
-        ]
-        _run(clang, "-x", "cl", "-target", triple, *words, *usual, place / "kernel.cl")
+        words = [*shlex.split(processor.format(target)), *module.opencl_c_options]
+        usual = ["-nogpulib", "-w", "-Xclang", "-finclude-default-header", "-O3", "-g1", "-S", "-o"]
+        _run(clang, "-x", "cl", "-target", triple, *words, *usual, place / "kernel.s", place / "kernel.cl")
         text = (place / "kernel.s").read_text(encoding="utf-8", errors="replace")
-        kind = "PTX, which the driver's assembler translates further" if "nvptx" in triple else "assembly"
-        note = (
-            f"{kind[0].upper()}{kind[1:]}, for {target}, by {Path(clang).name}; calls of the vendor's library remain."
-        )
+        kind = "PTX, which the driver translates further" if "nvptx" in triple else "Assembly"
+        note = f"{kind}, for {target}, by {Path(clang).name}. Calls of the vendor's library remain."
         return of_assembly(text, module.name), note
 
     return make
@@ -138,13 +137,14 @@ def instructions(lines: Sequence[Line]) -> dict[str, int]:
 
 _MATRIX = re.compile(r"\b(?:dpasw?\.\w+|(?:mma|wmma)\.sync[.\w]*|v_(?:wmma|mfma)_\w+)")
 
+_PTX = "-Xclang -target-cpu -Xclang {} -Xclang -target-feature -Xclang +ptx84"
+
 _VENDORS: Mapping[str, _Vendor] = {
-    "mma": _Vendor(
-        "sm_80", _by_clang("nvptx64-nvidia-nvcl", "CL1.2", "-Xclang -target-cpu -Xclang {} -Xclang -target-feature "
-                           "-Xclang +ptx84")
-    ),
-    "wmma": _Vendor("gfx1100", _by_clang("amdgcn-amd-amdhsa", "CL2.0", "-mcpu={}")),
-    "mfma": _Vendor("gfx90a", _by_clang("amdgcn-amd-amdhsa", "CL2.0", "-mcpu={}")),
+    "mma": _Vendor("sm_89", _by_clang("nvptx64-nvidia-nvcl", _PTX, "cl_khr_fp16")),
+    "wmma": _Vendor("gfx1200", _by_clang("amdgcn-amd-amdhsa", "-mcpu={}")),
+    "mfma": _Vendor("gfx942", _by_clang("amdgcn-amd-amdhsa", "-mcpu={}")),
     "dpas": _Vendor("pvc", _by_ocloc),
     "native": _Vendor("pvc", _by_ocloc),
-}  # fmt: skip
+}
+# generation of devices -> the usual device of this generation, if it has another name
+_USUAL = {"gfx11": "gfx1100", "gfx12": "gfx1200", "dg2": "dg2-g10"}

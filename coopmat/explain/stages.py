@@ -133,7 +133,8 @@ def _spirv(module: Module) -> list[Line]:
 
 def _c(module: Module) -> tuple[list[Line], list[Line]]:
     options = replace(module.options, no_warnings=True, remarks="", target_env=None)
-    return listing.of_c(compiler.recompile(module, options).opencl_c, module.name)
+    source = module.source if isinstance(module.source, str) else module.source.decode("utf-8", "replace")
+    return listing.of_c(compiler.recompile(module, options).opencl_c, module.name, source)
 
 
 def _c_note(module: Module) -> str:
