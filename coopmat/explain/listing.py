@@ -81,9 +81,9 @@ def of_c(text: str, name: str, source: str) -> tuple[list[Line], list[Line]]:
                 continue
             into.append(Line(line))
         else:
-            is_place = file == name and number in braces
-            is_place = is_place and (line.strip() not in "{}" or bool(line.strip()) and line.strip() in braces[number])
-            into.append(Line(line, number if is_place else 0))
+            word = line.strip()
+            is_place = file == name and bool(word) and (word not in "{}" or word in braces.get(number, ()))
+            into.append(Line(line, number if is_place and number in braces else 0))
             number += 1
     return own, library
 

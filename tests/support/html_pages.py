@@ -5,10 +5,11 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 VOID = ("meta", "br", "input")
-TAGS = frozenset(
-    "html head meta title style body script h1 h2 h3 p div span section main form fieldset legend label input button"
-    " table caption thead tbody tr th td pre code a b ul li dialog details summary small strong".split()
-)
+_WORDS = """
+    html head meta title style body script h1 h2 h3 p div span section main form fieldset legend label input button
+    table caption thead tbody tr th td pre code a b ul li dialog details summary small strong
+"""
+TAGS = frozenset(_WORDS.split())
 
 
 class Page(HTMLParser):
