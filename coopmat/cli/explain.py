@@ -13,6 +13,7 @@ from coopmat.matrices.routes import ROUTES
 from coopmat.options import UsageError
 
 from .arguments import compile_options
+from .completion import complete_routes
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus
@@ -30,7 +31,12 @@ class _Command(click.Command):
 
 @click.command(cls=_Command, context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="FILE.cl [COMPILER FLAGS]")
-@click.option("--routes", metavar="R1,R2", help="Compare these routes; by default the device's, or native without one.")
+@click.option(
+    "--routes",
+    metavar="R1,R2",
+    shell_complete=complete_routes,
+    help="Compare these routes; by default the device's, or native without one.",
+)
 @click.option("--device", metavar="D", help="Compile for this device: part of its or its platform's name.")
 @click.option("--run", "is_run", is_flag=True, help="Run the file as its header says, and show times and advice.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=120.0, help="Stop a run after this time.")
