@@ -297,7 +297,7 @@ def test_the_comparison_of_two_runs(page: Any, tmp_path: Path) -> None:
     (tmp_path / "c.html").write_text(render_html(compare(a, b)), encoding="utf-8")
     opened(page, tmp_path / "c.html", 360, 740)
     assert browser.errors(page) == [] and browser.overflow(page) == 0
-    assert "B has 1 failures that A lacks." in one_of(page, ".verdict").text
+    assert "B has 1 failure that A lacks." in one_of(page, ".verdict").text
     assert "passed \u2192 failed" in one_of(page, "body").text and "a<b>.json" in one_of(page, "body").text
     one_of(page, "li.fail summary").click()
     assert one_of(page, "li.fail .numbers caption").text == "a <b>& [2 x 2 int A]"

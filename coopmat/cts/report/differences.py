@@ -105,7 +105,7 @@ def render_html(comparison: Comparison) -> str:
     from .html import FILTER, own_script
 
     worse = sum(difference.is_worse for difference in comparison.differences)
-    verdict = f"B has {worse} failures that A lacks." if worse else "B has no failure that A lacks."
+    verdict = f"B has {worse} failure{'s' * (worse > 1)} that A lacks." if worse else "B has no failure that A lacks."
     changes = Counter((_status(d.before), _status(d.after)) for d in comparison.differences)
     rows = [(f"{a} \N{RIGHTWARDS ARROW} {b}", str(number)) for (a, b), number in changes.most_common()]
     body = [THEME, "<h1>Cooperative matrices: two conformance runs</h1>"]
@@ -119,7 +119,7 @@ def render_html(comparison: Comparison) -> str:
     for (test, route), items in groups.items():
         name = f"{test}.{route}" if route else test
         state = "fail" if any(item.is_worse for item in items) else "skip"
-        head = f"{text(test)} <small>{text(route)}: {len(items)} differences</small>"
+        head = f"{text(test)} <small>{text(route)}: {len(items)} difference{'s' * (len(items) > 1)}</small>"
         body.append(f"<details class='test' id='{text(name)}' open><summary class='{state}'>{head}</summary><ul>")
         for item in items:
             before, after = _status(item.before), _status(item.after)
