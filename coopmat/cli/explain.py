@@ -112,13 +112,14 @@ def _write(
 ) -> int:
     from coopmat.explain import explain, header_of, measure
     from coopmat.explain.page import render
+    from coopmat.targets import is_vulkan
 
     name = STANDARD_INPUT if file == "-" else file
     found = explain(read_source(file), name, flags, routes=routes, device=device, target=machine)
     if runs[1] and not found.errors:
         choice, _, seconds = runs
         measured = tuple(measure.run(file, flags, stages.route, choice, seconds) for stages in found.routes)
-        plan = measure.plan(header_of(found.source, name), choice, seconds)
+        plan = "" if is_vulkan(choice) else measure.plan(header_of(found.source, name), choice, seconds)
         found = replace(found, measured=measured, plan=plan)
     place = output or ("-" if file == "-" else f"{Path(file).stem}.explain.html")
     write_outputs({place: render(found).encode("utf-8", "replace")})

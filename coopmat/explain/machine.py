@@ -42,6 +42,8 @@ def code(module: Module, target: str = "") -> tuple[list[Line], str]:
     """Return the lines of the machine code and a note about it. Raises Missing."""
     route, _, generation = module.matrices.partition("@")
     row = _VENDORS.get(route)
+    if module.options.is_vulkan:
+        raise Missing("The Vulkan driver makes the machine code, and does not show it.")
     if row is None:
         routes = ", ".join(_VENDORS)
         raise Missing(

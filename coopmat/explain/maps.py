@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from ..maps import LaneMap, MapError
 from ..matrices.variants import MatrixType
@@ -46,10 +47,9 @@ def _multiply_add(number: int, item: MultiplyAdd, routes: Sequence[Stages]) -> I
         ]
         yield f'<section data-route="{at}"><h3>{text(stages.route)}</h3><ul>'
         yield from (f"<li>{text(remark)}</li>" for remark in remarks)
-        try:
-            yield f"<li>{text(item.map(stages.route, stages.sub_group_size).title)}</li>"
-        except MapError as error:
-            yield f"<li>{text(error)}</li>"
+        with suppress(MapError):  # native matrices have no maps; the remark names their instruction
+            found = item.map(stages.route, stages.sub_group_size)
+            yield f"<li>{text(found.title)}</li>" if found.product else ""
         yield "</ul></section>"
     links = (f'<a href="#{id_of(matrix)}">{text(matrix.name)}</a>' for matrix in item.types)
     yield f"<p>Maps of its matrices: {', '.join(links)}</p></dialog>"

@@ -25,6 +25,12 @@ def test_routes_without_a_vendors_compiler(route, name):
         machine.code(module(route))
 
 
+def test_vulkan_drivers_show_nothing():
+    made = compiler.compile(SOURCE, ["-w", "--target-env", "vulkan1.3", "--native-profile", "vulkan"], name="p.cl")
+    with pytest.raises(machine.Missing, match="The Vulkan driver"):
+        machine.code(made)
+
+
 @pytest.mark.parametrize(("route", "package"), [("mma", "clang"), ("wmma@gfx11", "clang"), ("dpas", "intel-ocloc")])
 def test_missing_compilers_are_named(monkeypatch, route, package):
     monkeypatch.setenv("PATH", "/nowhere")
