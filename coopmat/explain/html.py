@@ -57,7 +57,8 @@ THEME = (
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", classes: str = "grid") -> str:
     """Return a table of texts; the first cell of each row is its head."""
     head = "".join(f'<th scope="col">{text(cell)}</th>' for cell in heads)
-    lines = [f"<div class='wide' tabindex='0'><table class='{classes}'>"]
+    label = text(caption or ", ".join(filter(None, heads)) or "table")
+    lines = [f'<div class="wide" role="group" aria-label="{label}" tabindex="0"><table class="{classes}">']
     lines += [f"<caption>{text(caption)}</caption>"] if caption else []
     lines += [f"<thead><tr>{head}</tr></thead>"] if heads else []
     for first, *rest in rows:

@@ -62,7 +62,8 @@ def _map(map_: LaneMap) -> str:
     head = "".join(f'<th scope="col">{c}</th>' for c in columns)
     lines = [
         f"<p>{text(map_.title)}. A cell is lane:slot.</p>",
-        f'<div class="wide" tabindex="0"><table class="lanes"><tr><th></th>{head}</tr>',
+        f'<div class="wide" role="group" aria-label="{text(map_.name)}" tabindex="0">',
+        f'<table class="lanes"><tr><th></th>{head}</tr>',
     ]
     for r in rows:
         lines.append(f"""<tr{' class="top"' * (r % down == 0)}><th scope="row">{r}</th>""")

@@ -66,13 +66,18 @@ def _placed(found: Explanation) -> dict[Diagnostic, list[int]]:
     return places
 
 
+def _line_count(found: Explanation) -> int:
+    """Return the number of lines that are shown; empty lines at the end are not."""
+    return found.source.rstrip("\n").count("\n") + 1
+
+
 def _elsewhere(found: Explanation) -> Iterator[str]:
     """Yield the diagnostics that are not about a line of the source."""
-    count = found.source.count("\n") + 1
+    count = _line_count(found)
     for item, routes in _placed(found).items():
         if item.span is None or item.span.file != found.name or not 1 <= item.span.line <= count:
             place = f"{item.span}: " if item.span is not None else ""
-            yield f'<div class="code-message">{_message(found, item, routes, place)}</div>'
+            yield f"<p>{_message(found, item, routes, place)}</p>"
 
 
 def _message(found: Explanation, item: Diagnostic, routes: list[int], place: str = "", more: str = "") -> str:
@@ -96,8 +101,8 @@ def _source(found: Explanation) -> Iterator[str]:
     for token in tokens(found.source):
         by_line.setdefault(token.line, []).append(token)
     placed = [pair for pair in _placed(found).items() if pair[0].span and pair[0].span.file == found.name]
-    parts = [f'<pre class="code source"{_focus(bool(first))} aria-label="source">']
-    for line in range(1, found.source.rstrip("\n").count("\n") + 2):
+    parts = [f'<pre class="code source"{_focus(bool(first))} role="group" aria-label="source">']
+    for line in range(1, _line_count(found) + 1):
         own = [(item, routes) for item, routes in placed if item.span and item.span.line == line]
         words = "".join(_token(token, found.matrices, [item for item, _ in own]) for token in by_line.get(line, ()))
         margin = f'<span class="n">{line}</span>'
@@ -177,7 +182,7 @@ def _listing(number: int, route: str, listing: Listing) -> Iterator[str]:
         return
     is_linked = any(line.source for line in listing.lines)
     label = f"{listing.title} by {route}" + ("; the numbers are lines of the source" if is_linked else "")
-    parts = [f'<pre class="code" aria-label="{text(label)}"{_focus(is_linked)}>']
+    parts = [f'<pre class="code" role="group" aria-label="{text(label)}"{_focus(is_linked)}>']
     for at, (line, lines) in enumerate(listing.groups()):
         inner = text("\n".join(lines)) or " "
         if line:

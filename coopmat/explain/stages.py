@@ -122,7 +122,9 @@ def _require_spirv(module: Module) -> None:
 def _llvm(module: Module) -> list[Line]:
     _require_spirv(module)
     lowered = lines.lowered(_like(module))
-    return listing.of_spans(zip(lowered.text.rstrip("\n").split("\n"), lowered.places, strict=True), module.name)
+    texts = lowered.text.split("\n")[:-1]
+    # A program without functions has no places.
+    return listing.of_spans(zip(texts, lowered.places or [None] * len(texts), strict=True), module.name)
 
 
 def _spirv(module: Module) -> list[Line]:

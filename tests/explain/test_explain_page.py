@@ -128,6 +128,25 @@ def test_a_source_with_errors_shows_them():
     assert any("underlined" in value for value in page.values("class"))
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["kernel void k(global int *p)\n{\n", "kernel void k(global int *p)\n{\n\n\n", '#include "none.h"\n', "", "\n\n"],
+)
+def test_messages_about_the_end_are_shown(source):
+    found = explain(source.encode(), "k.cl", ["-DX"], routes=["one"])
+    page = Page(render(found))
+    page.require_links()
+    assert all(item.message in page.text for item in found.errors)
+    assert bool(found.errors) == bool(source.strip())
+
+
+def test_messages_about_other_files_name_them(tmp_path):
+    (tmp_path / "a.h").write_text("int f(void) { return <b>; }\n")
+    text = f'#include "{tmp_path}/a.h"\n'
+    page = Page(render(explain(text.encode(), "k.cl", routes=["one", "native"])))
+    assert f"{tmp_path}/a.h:1:22: error: " in page.text and "one, native" in page.text
+
+
 def test_advice_and_warnings_are_at_their_lines():
     source = SOURCE.replace(
         "z = coop_mat_mulAdd", "int unused = 1;\n    for (int i = 0; i < 64; ++i) z = coop_mat_mulAdd"
