@@ -46,7 +46,7 @@ def _facts(found: Explanation) -> Iterator[str]:
     for stages in found.routes:
         module = stages.module
         if module is None:
-            rows.append((stages.route, "does not compile", "", ""))
+            rows.append((stages.route, "does not compile", "", " ".join(found.options)))
             continue
         sizes = [f"{k.name} ({k.sub_group_size or 'any'})" for k in module.kernels.values()]
         device = stages.device or "no device in particular"
