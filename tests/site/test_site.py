@@ -133,6 +133,12 @@ def test_links_are_rewritten(text: str, page: str, expected: str) -> None:
     assert staging.rewritten(text, page, "S") == expected
 
 
+def test_a_link_by_a_file_name_gets_the_title(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Routes: what becomes of a matrix\n")
+    text = staging.with_titles("([a.md](a.md#x), [text](a.md), [b.md](b.md))", tmp_path)
+    assert text == "([Routes](a.md#x), [text](a.md), [b.md](b.md))"
+
+
 def test_a_first_page_lists_its_pages_in_the_order_of_its_links(tmp_path: Path) -> None:
     for name in ("a", "b", "c", "index"):
         (tmp_path / f"{name}.md").write_text("# x\n")

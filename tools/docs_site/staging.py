@@ -27,6 +27,9 @@ OTHERS = {
 # Pages with all codes, which have pages of their own in the site.
 _CODE_PAGES = ("docs/diagnostics.md", "docs/warnings.md")
 _LINK = re.compile(r"(\]\(|\]: |(?:src|href)=\")([^)\s\"]+)")
+# A link whose text is the name of a page.
+_NAMED = re.compile(r"\[[\w/-]+\.md\](?=\(([\w./-]+\.md)(?:#[^)]*)?\))")
+_TITLE = re.compile(r"^# ([^:\n]*)", re.MULTILINE)
 _SOURCE = re.compile(r'^Source = "(.*)"$', re.MULTILINE)
 
 
@@ -55,8 +58,20 @@ def generated() -> dict[str, str]:
 
 def staged(path: Path) -> str:
     """Return the text of a page with the links that it has in the site; a first page also lists its part's pages."""
-    text = rewritten(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix(), source_address())
+    text = with_titles(path.read_text(encoding="utf-8"), path.parent)
+    text = rewritten(text, path.relative_to(ROOT).as_posix(), source_address())
     return text + tree_of(text, path.parent) if path.name == "index.md" else text
+
+
+def with_titles(text: str, folder: Path) -> str:
+    """Return a page's text in which a link that names a page by its file names it by its title."""
+
+    def title(match: re.Match[str]) -> str:
+        target = folder / match[1]
+        found = _TITLE.search(target.read_text(encoding="utf-8")) if target.is_file() else None
+        return match[0] if found is None else f"[{found[1]}]"
+
+    return _NAMED.sub(title, text)
 
 
 def tree_of(text: str, folder: Path) -> str:

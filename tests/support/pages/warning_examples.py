@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from warning_cases import CASES, HEAD
@@ -137,9 +138,17 @@ def _of_cases() -> dict[str, WarningExample]:
     for case in CASES:
         if case.name not in found:
             pair = [text.replace("§", "") for text in (case.positive, case.negative)]
-            shown = [text if case.whole else f"{HEAD}\n{{\n    {text}\n}}" for text in pair]
+            head = _head(" ".join(pair))
+            shown = [text if case.whole else f"{head}\n{{\n    {text.strip()}\n}}" for text in pair]
             found[case.name] = WarningExample(*shown)
     return found
+
+
+def _head(text: str) -> str:
+    """Return the head of a function with those parameters that a text names."""
+    name, _, parameters = HEAD.rstrip(")").partition("(")
+    named = [item for item in parameters.split(", ") if re.search(rf"\b{item.split()[-1].lstrip('*')}\b", text)]
+    return f"{name}({', '.join(named)})"
 
 
 EXAMPLES = {**_of_cases(), **_OWN}
