@@ -67,7 +67,7 @@ def _blanked(text: str) -> str:
 
 def _cannot_be_wrapped(line: str) -> bool:
     """Whether a line is a row of a table, or an indented block, or has no blank at which it could be divided."""
-    return line.startswith(("|", "    ", "#")) or " " not in line.strip()[:COLUMNS]
+    return line.lstrip().startswith(("|", "#")) or line.startswith("    ") or " " not in line.strip()[:COLUMNS]
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -105,9 +105,7 @@ def update(counts: dict[str, int]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Print the faults of the pages that have more than they may; return 1 if there are any."""
-    found = {
-        path.relative_to(ROOT).as_posix(): list(faults(path.read_text(encoding="utf-8"))) for path in pages()
-    }
+    found = {path.relative_to(ROOT).as_posix(): list(faults(path.read_text(encoding="utf-8"))) for path in pages()}
     if arguments == ["--update"]:
         update({name: len(items) for name, items in found.items()})
         return 0
