@@ -112,6 +112,8 @@ def _speed(reports: list[tuple[Path, dict[str, Any]]]) -> Iterator[str]:
     yield "Medians of interleaved turns of `coopmat bench`. A ratio is the time of a library divided by that of"
     yield "`coopmat.linalg`, with the quartiles of the turns: above 1, coopmat is faster."
     yield ""
+    if not reports:
+        yield "There is no report of `coopmat bench` yet."
     for path, report in reports:
         yield from (f"## {path.stem}", "")
         versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
