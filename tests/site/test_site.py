@@ -49,6 +49,7 @@ def test_each_command_has_a_page_with_its_options(site: Path) -> None:
     for name in COMMANDS:
         text = (site / "reference/command-line" / f"{name}.html").read_text(encoding="utf-8")
         assert f"<h1>coopmat {name}" in text
+    assert "with TEST or --variant" in (site / "reference/command-line/cts.html").read_text(encoding="utf-8")
     assert "--matrix-stride-multiple" in (site / "reference/command-line/compile.html").read_text(encoding="utf-8")
 
 

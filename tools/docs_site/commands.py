@@ -86,6 +86,10 @@ def _bars(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escape the stars and underscores that Markdown would read as emphasis, outside of code."""
+    """Escape the characters that Markdown would read as markup, outside of code, and link to the pages of docs/."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([*_<])", r"\\\1", part) for part in parts)
+    return "".join(part if part.startswith("`") else _linked(re.sub(r"([*_<])", r"\\\1", part)) for part in parts)
+
+
+def _linked(text: str) -> str:
+    return re.sub(r"docs/([a-z-]+)\.md(#[a-z-]+)?", r"[\1](../../\1.md\2)", text)

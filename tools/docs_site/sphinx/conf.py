@@ -15,6 +15,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["examples"]
 default_role = "code"
 keep_warnings = False
+smartquotes = False  # `--` begins an option
 suppress_warnings = ["misc.highlighting_failure"]  # examples of errors are not valid C
 highlight_language = "text"
 
