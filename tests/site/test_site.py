@@ -134,6 +134,15 @@ def test_links_are_rewritten(text: str, page: str, expected: str) -> None:
     assert staging.rewritten(text, page, "S") == expected
 
 
+def test_pages_of_no_part_are_listed() -> None:
+    assert staging.tree_of_others(["run", "new"], ["```{toctree}\n../run\n```"]).split()[-3:] == [
+        "More",
+        "../new",
+        "```",
+    ]
+    assert staging.tree_of_others(["run"], ["../run\n"]) == ""
+
+
 def test_a_link_by_a_file_name_gets_the_title(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Routes: what becomes of a matrix\n")
     text = staging.with_titles("([a.md](a.md#x), [text](a.md), [b.md](b.md))", tmp_path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pages import markdown
@@ -53,7 +53,17 @@ def generated() -> dict[str, str]:
     """Return path -> text of the pages that docs/ does not have."""
     parts = {path.parent.name for path in DOCS.glob("*/index.md")}
     modules = (codes, commands, api, limits, faults, results)
-    return home.pages(parts) | {name: text for module in modules for name, text in module.pages().items()}
+    pages = home.pages(parts) | {name: text for module in modules for name, text in module.pages().items()}
+    names = {path.stem for path in DOCS.glob("*.md")} - {Path(name).stem for name in _CODE_PAGES}
+    pages["reference/index.md"] += tree_of_others(names, pages.values())
+    return pages
+
+
+def tree_of_others(names: Iterable[str], texts: Iterable[str]) -> str:
+    """Return a tree of the pages of docs/ that are in no other tree of the parts."""
+    listed = {name for text in texts for name in re.findall(r"^\.\./([\w-]+)$", text, re.MULTILINE)}
+    others = [f"../{name}" for name in sorted(set(names) - listed)]
+    return "\n".join(["", "```{toctree}", ":caption: More", "", *others, "```", ""]) if others else ""
 
 
 def staged(path: Path) -> str:
