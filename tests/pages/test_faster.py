@@ -1,4 +1,4 @@
-"""docs/start/faster.md: its table, figure and kernels are those of the script and its last measurement; all steps are right."""
+"""docs/start/faster.md: its table, figure and kernels are those of its script, whose steps are right."""
 
 from __future__ import annotations
 

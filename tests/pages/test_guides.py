@@ -1,4 +1,4 @@
-"""The pages of docs/start and docs/howto: their blocks run in order in an empty folder and home, and print what is shown."""
+"""The pages of docs/start and docs/howto: their blocks run in order, and print what is shown."""
 
 from __future__ import annotations
 

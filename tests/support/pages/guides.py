@@ -7,8 +7,8 @@ Comments above a block say what it is, one a line:
     <!-- needs: WORD -->     without this program or device, the page is not run any further
     <!-- status: N -->       the commands of the block end with this exit status; 0 by default
 
-A block of the language sh or python is run. A text block behind it shows the output, in which `...` is any text. Times and
-errors may differ.
+A block of the language sh or python is run. A text block behind it shows the output, in which `...` is any text.
+Times and errors may differ.
 """
 
 from __future__ import annotations
