@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -50,8 +51,22 @@ class _Commands(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
+def _print_cmake_directory(ctx: click.Context, param: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted and not ctx.resilient_parsing:
+        click.echo(Path(__file__).parents[1] / "cmake")
+        ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(__version__, prog_name="coopmat", message="%(prog)s %(version)s", help="Print the version.")
+@click.option(
+    "--cmake-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_cmake_directory,
+    help="Print the directory of the CMake package, for -Dcoopmat_DIR=...",
+)
 def group() -> None:
     """Compile and run OpenCL C with cooperative matrices, on every OpenCL device.
 

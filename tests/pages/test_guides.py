@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from opencl_devices import full_device
+from opencl_devices import PLATFORMS, full_device
 from pages import guides
 
-from coopmat.devices import DeviceInfo, opencl, route_for
+import coopmat.vulkan
+from coopmat.devices import DeviceInfo, list_devices, route_for
 from coopmat.layer import library as layer
 from coopmat.spirv import tools
 
@@ -31,9 +34,12 @@ def lacks(word: str) -> str:
     if word == "spirv-val":
         return "" if tools.find_tools() else "no spirv-val that knows SPV_KHR_cooperative_matrix"
     if word == "vulkan":
-        from coopmat.vulkan import list_devices
-
-        return "" if list_devices() else "no Vulkan device"
+        try:
+            return "" if coopmat.vulkan.list_devices() else "no Vulkan device"
+        except coopmat.vulkan.NoVulkan as error:
+            return str(error)
+    if word == "oclgrind":
+        return "" if any(info.platform == PLATFORMS[word] for info in list_devices()) else "no Oclgrind"
     if word in ("distributed", "yaml", "IPython"):
         return "" if importlib.util.find_spec(word) else f"no Python package {word}"
     return "" if shutil.which(word) else f"no program {word}"
@@ -45,16 +51,15 @@ def run(device: DeviceInfo, tmp_path: Path) -> guides.Run:
     if route_for(device).matrices != "one" or device != full_device():
         pytest.skip("the pages show the outputs of a CPU")
     variables = guides.environment(tmp_path / "home", ROOT)
-    opencl().get_platforms()
-    lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
-    loader = next(line.split()[-1] for line in lines if "libOpenCL" in line)
-    link = tmp_path / "lib" / "libOpenCL.so"
-    link.parent.mkdir()
-    link.symlink_to(loader)
-    variables |= {"CPATH": str(layer.INCLUDE), "LIBRARY_PATH": str(link.parent), "CMAKE_PREFIX_PATH": str(tmp_path)}
-    variables["LD_LIBRARY_PATH"] = os.pathsep.join([str(Path(loader).parent), os.environ.get("LD_LIBRARY_PATH", "")])
+    # Khronos' loader, which comes with Intel's runtime: pyopencl's own is for its process only.
+    loader = Path(sys.prefix) / "lib" / "libOpenCL.so"
+    variables |= {"CPATH": str(layer.INCLUDE), "LIBRARY_PATH": str(loader.parent)}
+    variables |= {"LD_LIBRARY_PATH": str(loader.parent), "CMAKE_PREFIX_PATH": f"{tmp_path}:{sys.prefix}"}
+    variables["LDFLAGS"] = "-Wl,--allow-shlib-undefined"  # it needs libraries beside it
+    (tmp_path / "include").symlink_to(layer.INCLUDE)
     place = tmp_path / "page"
     place.mkdir()
+    (place / "coopmat").symlink_to(ROOT)
     return guides.Run(place, variables, lacks)
 
 
@@ -76,6 +81,38 @@ def test_a_page_runs_as_printed(path: Path, run: guides.Run, request: pytest.Fix
         assert new == page
     if run.stopped:
         pytest.skip(run.stopped)
+
+
+RUN_CELLS = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for source in json.load(sys.stdin):
+    shell.run_cell(source).raise_error()
+"""
+
+
+def test_the_cells_of_the_page_on_notebooks(run: guides.Run) -> None:
+    pytest.importorskip("IPython", reason="the cells need IPython")
+    page = (ROOT / "docs" / "howto" / "notebook.md").read_text(encoding="utf-8")
+    cells = [block.text for block in guides.blocks(page)]
+    assert len(cells) == 3
+    cells += ["assert (p.get() == 2).all()", "import coopmat.maps", "coopmat.maps.lane_map('16x16.A.f16', 'mma')"]
+    words = [sys.executable, "-W", "ignore", "-c", RUN_CELLS]
+    done = subprocess.run(
+        words, input=json.dumps(cells), cwd=run.place, env=run.variables, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_workflow_has_the_commands_of_its_page(run: guides.Run) -> None:
+    yaml = pytest.importorskip("yaml", reason="the workflow is read by PyYAML")
+    page = (ROOT / "docs" / "howto" / "ci.md").read_text(encoding="utf-8")
+    parts = list(guides.blocks(page))
+    (workflow,) = (yaml.safe_load(block.text) for block in parts if block.language == "yaml")
+    commands = [step["run"] for step in workflow["jobs"]["kernels"]["steps"] if step.get("name") in ("Compile", "Run")]
+    assert len(commands) == 2
+    assert "\n".join(commands) + "\n" in [block.text for block in parts if block.is_run]
 
 
 def test_every_page_is_listed_by_its_index() -> None:

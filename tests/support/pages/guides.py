@@ -43,11 +43,13 @@ class Block:
 
     notes: the comments above it, as word -> text.
     line: the line of its fence.
+    start: the offset of the text in the page.
     """
 
     language: str
     text: str
     line: int
+    start: int
     notes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -61,7 +63,7 @@ def blocks(page: str) -> Iterator[Block]:
     previous = None
     for match in _BLOCK.finditer(page):
         notes = dict(_COMMENT.findall(match[1]))
-        block = Block(match[2], match[3], page.count("\n", 0, match.start(2)) + 1, notes)
+        block = Block(match[2], match[3], page.count("\n", 0, match.start(2)) + 1, match.start(3), notes)
         if notes.keys() - _WORDS:
             raise PageError(f"line {block.line}: unknown comment {notes.keys() - _WORDS}")
         is_output = block.language == "text" and previous is not None and previous.is_run
@@ -105,7 +107,7 @@ class Run:
 
     def page(self, page: str) -> str:
         """Run the blocks. Return the page with its outputs replaced where they are not as shown. Raises PageError."""
-        new, done = page, None
+        new, end, done = "", 0, None
         for block in blocks(page):
             missing = next(filter(None, map(self.lacks, block.notes.get("needs", "").split())), "")
             if missing:
@@ -120,8 +122,9 @@ class Run:
             elif block.is_run:
                 done = self._run(block)
             elif done is not None and not matches(block.text, done):
-                new = new.replace(f"```text\n{block.text}```", f"```text\n{done.rstrip()}\n```")
-        return new
+                new += page[end : block.start] + f"{done.rstrip()}\n"
+                end = block.start + len(block.text)
+        return new + page[end:]
 
     def _run(self, block: Block) -> str:
         """Run a block and return what it printed."""
