@@ -20,7 +20,9 @@ endif()
 cmake_policy(SET CMP0116 NEW)
 
 find_program(COOPMAT_EXECUTABLE coopmat
-    HINTS "${CMAKE_CURRENT_LIST_DIR}/../../../../../bin" "${CMAKE_CURRENT_LIST_DIR}/../../../../Scripts"
+    HINTS # from PREFIX/share/cmake/coopmat, and from the package in a Python environment
+        "${CMAKE_CURRENT_LIST_DIR}/../../../bin" "${CMAKE_CURRENT_LIST_DIR}/../../../Scripts"
+        "${CMAKE_CURRENT_LIST_DIR}/../../../../../bin" "${CMAKE_CURRENT_LIST_DIR}/../../../../Scripts"
     DOC "The compiler of OpenCL C with cooperative matrices")
 if(NOT COOPMAT_EXECUTABLE)
     set(coopmat_FOUND FALSE)
