@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 import re
 import statistics
 import time
@@ -132,6 +133,7 @@ def measure(turns: int) -> dict[str, Any]:
     """Return the times of all steps, which take turns, with the machine and the date."""
     import coopmat
 
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # of the last minute, before this script works
     layer = Layer()
     functions = layer.functions()
     seconds: dict[str, list[float]] = {name: [] for name in functions}
@@ -150,6 +152,7 @@ def measure(turns: int) -> dict[str, Any]:
         "machine": f"{device.name.strip()}, {device.max_compute_units} compute units",
         "driver": f"{device.platform.name.strip()} {device.driver_version}",
         "coopmat": coopmat.__version__,
+        "load": round(load, 1),
         "turns": turns,
         "steps": {name: summary(seconds["plain"], own) for name, own in seconds.items()},
     }
@@ -177,6 +180,8 @@ def table(result: dict[str, Any]) -> str:
             "on another processor. [`coopmat tune`](../linalg.md#tune-the-tiles-for-your-device) finds those for yours."
         )
     machine = f"{result['machine']}, {result['driver']}, {result['date']}; medians of {result['turns']} turns."
+    if result["load"] > 0.5:
+        machine += f"\nThe machine was busy: its load was {result['load']}."
     return "\n".join([*lines, "", machine, comment]) + "\n"
 
 
@@ -184,7 +189,7 @@ def picture(result: dict[str, Any]) -> str:
     """Return a bar for each step's time, as SVG."""
     rows, longest = result["steps"], max(row["milliseconds"] for row in result["steps"].values())
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 560 {24 * len(rows) + 8}" font-family="sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="560" height="{24 * len(rows) + 8}" font-family="sans-serif" '
         'font-size="13" role="img">',
         "<title>Time of each step in ms; shorter bars are faster</title>",
         '<rect width="100%" height="100%" fill="white"/>',

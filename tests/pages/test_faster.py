@@ -46,6 +46,11 @@ def test_a_step_is_compared_in_turns(faster: ModuleType) -> None:
     assert row == {"milliseconds": 10.0, "times_as_fast": {"median": 20.0, "quartiles": [10.0, 30.0]}}
 
 
+def test_a_busy_machine_is_reported(faster: ModuleType) -> None:
+    assert "load was 3.5" in faster.table({**RESULT, "load": 3.5})
+    assert "busy" not in faster.table({**RESULT, "load": 0.1})
+
+
 def test_the_comment_follows_the_times(faster: ModuleType) -> None:
     steps = {name: faster.summary([0.1, 0.1], [0.01, 0.01]) for name in faster.STEPS}
     steps["linalg"]["milliseconds"] = 9.0
