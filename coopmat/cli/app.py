@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -59,14 +60,18 @@ class _Commands(click.Group):
 )
 @click.option("--version", is_flag=True, help="Print the version; with -v, also what a bug report needs.")
 @click.option("-v", "--verbose", "details", is_flag=True, help="With --version: print versions, tools and devices.")
+@click.option("--cmake-dir", is_flag=True, help="Print the directory of the CMake package, for -Dcoopmat_DIR=...")
 @click.pass_context
-def group(context: click.Context, version: bool, details: bool) -> None:
+def group(context: click.Context, version: bool, details: bool, cmake_dir: bool) -> None:
     """Compile and run OpenCL C with cooperative matrices, on every OpenCL device.
 
     Example: coopmat run kernels/gemm_f16.cl
     """
     if version:
         _print_version(details)
+        context.exit()
+    if cmake_dir:
+        click.echo(Path(__file__).parents[1] / "cmake")
         context.exit()
     if details:
         raise click.UsageError("-v needs --version; `coopmat compile -v` prints the commands of a compilation")

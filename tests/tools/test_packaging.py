@@ -69,3 +69,5 @@ def test_the_wheel_has_kernels_examples_and_manual_pages(tmp_path):
     for wanted in ("coopmat/share/kernels/gemm_f16.cl", "coopmat/share/examples/gemm.c"):
         assert wanted in names
     assert any(name.endswith("share/man/man1/coopmat-run.1") for name in names)
+    assert "coopmat/cmake/coopmat-config.cmake" in names
+    assert any(name.endswith("data/share/cmake/coopmat/coopmat-config.cmake") for name in names)
