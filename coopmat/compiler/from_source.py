@@ -331,19 +331,21 @@ def legalize_native(c: Compilation, spirv: bytes) -> bytes:
 
 
 def with_vulkan_library(c: Compilation, text: str) -> str:
-    """Return LLVM IR linked with the library of builtin functions for Vulkan, if it calls any of them."""
+    """Return LLVM IR linked with the libraries of builtin functions for Vulkan that it needs."""
     from ..ir.lower import lower
     from ..vulkan.modules import library as builtin_functions
 
     fast = bool({"afn", "fast"} & set(c.options.float_flags))
-    if not builtin_functions.is_needed(text, fast):
-        return text
 
-    def build() -> bytes:
-        unit = library(builtin_functions.source(), standard="CL3.0")
+    def build(kind: str) -> bytes:
+        unit = library(builtin_functions.source(kind), standard="CL3.0")
         return lower(unit, replace(lower_options(c), float_flags=())).text.encode()
 
-    return builtin_functions.link(text, _from_cache(builtin_functions.source(), build).decode(), fast)
+    libraries = {
+        kind: _from_cache(builtin_functions.source(kind), partial(build, kind)).decode()
+        for kind in builtin_functions.needed(text, fast)
+    }
+    return builtin_functions.link(text, libraries, fast) if libraries else text
 
 
 def convert_to_vulkan(c: Compilation) -> Converted:

@@ -106,7 +106,7 @@ class _Extended:
     def is_accurate(self, code: Code, item: Instruction, name: str) -> bool:
         """Return whether GLSL has the function for the type: most have no variant for double."""
         a = Arithmetic(code, self.opencl)
-        return name in _OF_DOUBLES or not self.of_doubles(code, item.operands[2:]) or not a.is_float(item.operands[2])
+        return name in OF_DOUBLES or not self.of_doubles(code, item.operands[2:]) or not a.is_float(item.operands[2])
 
     def of_doubles(self, code: Code, operands: tuple[int, ...]) -> str:
         a = Arithmetic(code, self.opencl)
@@ -164,7 +164,7 @@ GLSL = {
     **{"half_exp2": 29, "half_log": 28, "half_log2": 30, "half_rsqrt": 32, "half_sin": 13, "half_sqrt": 31},
     **{"half_tan": 15, "ldexp": 53},
 }
-_OF_DOUBLES = frozenset(
+OF_DOUBLES = frozenset(
     (
         *("ceil", "fabs", "floor", "fma", "fmax", "fmin", "rint", "rsqrt", "sqrt", "trunc", "fclamp", "fmax_common"),
         *("fmin_common", "mix", "step", "smoothstep", "distance", "length", "normalize", "ldexp"),
