@@ -9,11 +9,15 @@ from ..frontend import typed
 from ..frontend.calls import CallGraph
 from ..frontend.types import AddressSpace, ImageType, OpaqueType
 
+
 def find_refused(unit: typed.Unit) -> Iterator[tuple[Span, str]]:
     """Yield the place of each construct that a module for Vulkan cannot have, and its description."""
     for variable in unit.variables:
         if variable.qualifiers.space == AddressSpace.GLOBAL:
-            yield variable.span, f"a program-scope variable in global memory, '{variable.name}'"
+            yield (
+                variable.span,
+                f"a program-scope variable in global memory, '{variable.name}': pass its address as an argument",
+            )
     in_use = CallGraph(unit).in_use()
     for function in unit.functions:
         if function not in in_use or function.body is None:

@@ -213,6 +213,11 @@ float __vk_exp(float x)
     return isnan(x) ? x : __vk_exp_parts(clamp(x, -200.0f, 200.0f), 0.0f);
 }
 
+float __vk_exp2(float x)
+{
+    return isnan(x) ? x : __vk_exp2_parts(x, 0.0f);
+}
+
 float __vk_exp10(float x)
 {
     if (isnan(x))
