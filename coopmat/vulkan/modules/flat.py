@@ -99,9 +99,20 @@ class _Flattener:
         for body in self.parts.functions:
             for item in body:
                 self.measure(item)
+        self.align_copies()
         for group, variables in self.pointers.groups():
             self.allocate(self.memories[group], variables)
         self.rewrite()
+
+    def align_copies(self) -> None:
+        """Give the arrays between which memory is copied integers of the same width."""
+        copies = [item for body in self.parts.functions for item in body if item.opcode == COPY_SIZED]
+        pairs = [[self.memory(p) for p in item.operands[:2] if p in self.pointees] for item in copies]
+        for _ in pairs:
+            for memories in pairs:
+                unit = math.gcd(*(memory.unit for memory in memories)) if memories else 0
+                for memory in memories:
+                    memory.unit = unit
 
     def memory(self, pointer: int) -> _Memory:
         return self.memories[self.pointers.group(pointer)]
@@ -113,11 +124,14 @@ class _Flattener:
         flat = [value for value in operand_ids(self.parts, item) if value in self.pointees]
         if not flat:
             return
+        if item.opcode == COPY_SIZED:
+            for pointer in flat:
+                memory = self.memory(pointer)
+                memory.unit = math.gcd(memory.unit, self.parts.types.constants.value(item.operands[2]))
+            return
         memory = self.memory(flat[0])
         if item.opcode in CHAINS | ELEMENT_CHAINS:
             steps = [step for _, step in self.terms(item)]
-        elif item.opcode == COPY_SIZED:
-            steps = [self.parts.types.constants.value(item.operands[2])]
         elif item.opcode in (LOAD, STORE) or item.opcode in _ATOMICS:
             steps = [size for leaf in self.leaves(self.pointees[flat[0]]) for size in leaf]
         else:

@@ -108,7 +108,9 @@ class Pointers:
         if item.opcode == COPY_SIZED or item.opcode in _AS_NUMBERS:
             targets = [value for value in item.operands[:2] if self.storage_class(value) in _MAY_BE_FLAT]
             self.flagged.update(map(self.entered, targets))
-            self.join(*targets)
+            # A copy between local and private memory is between two arrays.
+            if len({self.storage_class(value) == WORKGROUP for value in targets}) == 1:
+                self.join(*targets)
         elif item.opcode == STORE and self.storage_class(item.operands[1]) in _MAY_BE_FLAT:
             what = "a pointer to private or local memory that is stored in memory: store an index"
             raise self.context.refused(what, *item.operands[:2])
