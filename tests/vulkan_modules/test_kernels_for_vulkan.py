@@ -13,7 +13,11 @@ from coopmat import CompileError
 from coopmat.spirv.tools import find_tools
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = [*sorted((ROOT / "kernels").glob("*.cl")), *sorted((ROOT / "tests" / "kernels").rglob("*.cl"))]
+FILES = [
+    *sorted((ROOT / "kernels").glob("*.cl")),
+    *sorted((ROOT / "tests" / "kernels").rglob("*.cl")),
+    *sorted((ROOT / "tests" / "vulkan" / "builtins").glob("*.cl")),
+]
 ROUTES = ("native", "vulkan-nv2", "lanes", "one", "scratch")
 # File -> a part of the reason.
 REFUSED = {"tests/kernels/convolve.cl": "image2d_t as the type of the parameter"}
