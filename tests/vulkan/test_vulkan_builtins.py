@@ -1,5 +1,6 @@
-"""Kernels of many builtin functions: Vulkan devices must give the words that an OpenCL device's own compiler gave, builtins/NAME.txt.
+"""Kernels of many builtin functions: Vulkan devices must give the words of builtins/NAME.txt.
 
+These are the results of an OpenCL device, whose own compiler has compiled the kernels.
 `--update-golden` writes these words anew, on a machine with an OpenCL device that has subgroups of 8.
 """
 
