@@ -314,7 +314,7 @@ def emit_lowered(c: Compilation, lowered: LoweredModule) -> bytes:
         avoid_faults = None if c.options.is_vulkan else avoid_device_faults
         spirv = c.timed("legalize", lambda: legalize(emitted, imports | lowered.imports, avoid_faults))
         if rules is not None:
-            spirv = with_alignment(spirv, rules.pointer_alignment)
+            spirv = with_alignment(spirv, rules)
         has_matrices = c.language != "cl" or c.result(UNIT).has_matrices
         return legalize_native(c, spirv) if c.matrices == "native" and has_matrices else spirv
 
