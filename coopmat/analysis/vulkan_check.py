@@ -10,16 +10,6 @@ from ..frontend.calls import CallGraph
 from ..frontend.nodes import walk
 from ..frontend.types import AddressSpace, ScalarType, element_type
 
-# The mathematical functions that Vulkan lacks for double.
-_MATHEMATICAL = frozenset(
-    (
-        *("acos", "acosh", "acospi", "asin", "asinh", "asinpi", "atan", "atan2", "atan2pi", "atanh", "atanpi", "cbrt"),
-        *("cos", "cosh", "cospi", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fmod", "frexp", "hypot", "ilogb"),
-        *("lgamma", "lgamma_r", "log", "log10", "log1p", "log2", "logb", "pow", "pown", "powr", "remainder", "remquo"),
-        *("rootn", "sin", "sincos", "sinh", "sinpi", "tan", "tanh", "tanpi", "tgamma"),
-    )
-)
-
 # The bits of the constants for samplers.
 _NORMALIZED, _ADDRESSING, _LINEAR = 1, 0xE, 0x20
 _REPEATS = (6, 8)
@@ -29,15 +19,16 @@ def find_refused(unit: typed.Unit) -> Iterator[tuple[Span, str]]:
     """Yield the place of each construct that a module for Vulkan cannot have, and its description."""
     for variable in unit.variables:
         if variable.qualifiers.space == AddressSpace.GLOBAL:
-            yield variable.span, f"a program-scope variable in global memory, '{variable.name}'"
+            yield (
+                variable.span,
+                f"a program-scope variable in global memory, '{variable.name}': pass its address as an argument",
+            )
     in_use = CallGraph(unit).in_use()
     for function in unit.functions:
         if function not in in_use or function.body is None:
             continue
         for node in walk(function.body):
-            if isinstance(node, typed.BuiltinCall) and _is_refused(node):
-                yield node.span, f"the builtin function {node.name} of double"
-            elif isinstance(node, typed.BuiltinCall) and (fault := _sampler_fault(node)):
+            if isinstance(node, typed.BuiltinCall) and (fault := _sampler_fault(node)):
                 yield node.span, fault
 
 
@@ -67,8 +58,3 @@ def _settings(sampler: typed.Expr | None) -> int | None:
         sampler = sampler.operand.decl.initializer
     constant = sampler.operand if isinstance(sampler, typed.Convert) else None
     return constant.value if isinstance(constant, typed.IntConst) else None
-
-
-def _is_refused(call: typed.BuiltinCall) -> bool:
-    element = element_type(call.arguments[0].type) if call.arguments else None
-    return call.name in _MATHEMATICAL and isinstance(element, ScalarType) and element.name == "double"

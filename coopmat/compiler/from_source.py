@@ -1,13 +1,10 @@
 """The stages of OpenCL C: the source is preprocessed, parsed, analysed, lowered for its route, and emitted.
 
-Also the parts that the stages of all languages share: the pausing of the garbage collector, and the matrix library,
-whose text is parsed once.
+Also the matrix library, which the stages of all languages share, and whose text is parsed once.
 """
 
 from __future__ import annotations
 
-import gc
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -16,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..diagnostics import CompileError, Diagnostic, Diagnostics, InternalError, Span, TooManyErrors
 from ..frontend.portions import Portions, at_once
 from ..matrices.routes import Tuning
+from .paused_collector import collector as collector
 from .stages import INFOS, KERNELS, LOWERED, PASSED, TOKENS, TREE, UNIT, VULKAN, WRITTEN
 
 if TYPE_CHECKING:
@@ -279,6 +277,10 @@ def kernels(c: Compilation) -> tuple[KernelInfo, ...]:
 
 
 def emit(c: Compilation) -> bytes:
+    return emit_lowered(c, c.result(LOWERED))
+
+
+def emit_lowered(c: Compilation, lowered: LoweredModule) -> bytes:
     from ..faults import avoid_device_faults
     from ..matrices.lowering import prelude
     from ..matrices.routes import OPENCL_C_ONLY
@@ -291,7 +293,6 @@ def emit(c: Compilation) -> bytes:
     imports = prelude(c.matrices)[1]
     if c.matrices in OPENCL_C_ONLY and c.options.code != LINKED:
         raise c.refused("no-such-stage", f"--matrices {c.matrices} is OpenCL C only: there is no SPIR-V of {c.name}")
-    lowered = c.result(LOWERED)
     settings = emit_options(c, lowered)
     for name in imports & {kernel.name for kernel in lowered.kernels}:
         raise c.refused(
@@ -339,30 +340,54 @@ def legalize_native(c: Compilation, spirv: bytes) -> bytes:
 
 
 def with_vulkan_library(c: Compilation, text: str) -> str:
-    """Return LLVM IR linked with the library of builtin functions for Vulkan, if it calls any of them."""
+    """Return LLVM IR linked with the libraries of builtin functions for Vulkan that it needs."""
     from ..ir.lower import lower
     from ..vulkan.modules import library as builtin_functions
 
     fast = bool({"afn", "fast"} & set(c.options.float_flags))
-    if not builtin_functions.is_needed(text, fast):
-        return text
 
-    def build() -> bytes:
-        unit = library(builtin_functions.source(), standard="CL3.0")
+    def build(kind: str) -> bytes:
+        unit = library(builtin_functions.source(kind), standard="CL3.0")
         return lower(unit, replace(lower_options(c), float_flags=())).text.encode()
 
-    return builtin_functions.link(text, _from_cache(builtin_functions.source(), build).decode(), fast)
+    libraries = {
+        kind: _from_cache(builtin_functions.source(kind), partial(build, kind)).decode()
+        for kind in builtin_functions.needed(text, fast)
+    }
+    return builtin_functions.link(text, libraries, fast) if libraries else text
 
 
 def convert_to_vulkan(c: Compilation) -> Converted:
     """Return the Vulkan module. Raises CompileError if the target lacks a construct of the source."""
-    from ..vulkan.modules import Refused, convert
+    from ..vulkan import modules
 
     spirv, kernels, target_env = c.result(KERNELS), c.result(INFOS), c.options.target_env or ""
     try:
-        return c.timed("convert", lambda: convert(spirv, kernels, target_env))
-    except Refused as error:
-        raise c.refused(error.code, f"{c.name}: {error.message}") from error
+        return c.timed("convert", lambda: modules.convert(spirv, kernels, target_env))
+    except modules.Refused as error:
+        span = _place_of_refusal(c) if kernels else None
+        where = f"{c.name}: " if span is None else ""
+        kernel = f", in kernel '{error.function}'" if span is None and error.function else ""
+        raise c.refused(error.code, f"{where}{error.message}{kernel}", span) from error
+
+
+def _place_of_refusal(c: Compilation) -> Span | None:
+    """Return the place in the source that the conversion for Vulkan refuses; None if it is unknown.
+
+    The source is lowered again, with values that are named after their places (`LowerOptions.marks`).
+    """
+    from ..ir.lower import lower
+    from ..vulkan import modules
+
+    unit, _ = c.result(PASSED["spirv"])
+    with collector:
+        marked = lower(unit, replace(lower_options(c), marks=True))
+        spirv = emit_lowered(c, marked)
+    try:
+        modules.convert(spirv, marked.kernels, c.options.target_env or "")
+    except modules.Refused as error:
+        return None if error.mark is None else marked.spans[error.mark]
+    return None
 
 
 def select_module(c: Compilation) -> bytes:
@@ -386,51 +411,6 @@ def validate(c: Compilation, binary: bytes) -> None:
 # whether a library text uses the generic address space -> the oldest -cl-std that compiles the text. Under CL1.2 a
 # pointer without an address space is private, so that no pointer becomes generic needlessly.
 _LIBRARY_STANDARDS = {False: "CL1.2", True: "CL2.0"}
-
-
-class _PausedCollector:
-    """A context manager that pauses Python's cyclic garbage collector while any thread is inside.
-
-    The stages allocate millions of long-lived objects and few cycles. For a long file, the collector's traversals would
-    take as long as the stages. When the collector is turned on again, the new objects belong to its oldest generation:
-    its first run would traverse them otherwise. A thread that leaves runs the collector if there are many of them, or
-    if threads overlap without a break: the collector would otherwise hardly run.
-    """
-
-    # How many objects may be allocated between two collections.
-    _MOST = 2_000_000
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._entered = 0
-        self._was_on = False
-        self._untraversed = 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._entered == 0:
-                self._was_on = gc.isenabled()
-                gc.disable()
-            self._entered += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._entered -= 1
-            allocated = self._untraversed + gc.get_count()[0]
-            if self._entered == 0 and self._was_on:
-                if not gc.get_freeze_count():  # otherwise the user's frozen objects would be released
-                    gc.freeze()
-                    gc.unfreeze()
-                    self._untraversed = allocated
-                gc.enable()
-            is_overdue = allocated > self._MOST
-            if is_overdue:
-                self._untraversed = 0
-        if is_overdue:
-            gc.collect()
-
-
-collector = _PausedCollector()
 
 
 def machine(options: CompileOptions) -> Machine:

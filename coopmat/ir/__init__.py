@@ -33,6 +33,7 @@ class LowerOptions:
     align_frames: `machine` describes the actual device, so kernels' frames are aligned for it.
     memory_rules: the device's alignment and stride rules for native matrices; None: there are none.
     places: whether the result has the places of its lines.
+    marks: decorate each value with the number of its place in `LoweredModule.spans`.
     """
 
     matrices: str = "native"
@@ -45,6 +46,7 @@ class LowerOptions:
     align_frames: bool = False
     memory_rules: MemoryRules | None = None
     places: bool = False
+    marks: bool = False
 
     def __post_init__(self) -> None:
         if self.matrices not in ("native", *LOWERED_ROUTES):
@@ -69,6 +71,7 @@ class LoweredModule:
     imports: the names of functions and variables that other programs define.
     places: for each line of the text, the statement or function that it comes from, or None; empty unless the options
         ask for places.
+    spans: the places of values with marks.
     """
 
     text: str
@@ -78,3 +81,4 @@ class LoweredModule:
     functions: tuple[KernelInfo, ...] = ()
     imports: frozenset[str] = frozenset()
     places: tuple[Span | None, ...] = ()
+    spans: tuple[Span, ...] = ()

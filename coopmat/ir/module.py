@@ -5,7 +5,7 @@ The module also defines the instructions that llvmlite's ir layer lacks or spell
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -274,7 +274,17 @@ _COMPARE = {"icmp": ICMPInstr, "fcmp": FCMPInstr}
 
 
 class Builder(ir.IRBuilder):  # type: ignore[misc]
-    """An llvmlite builder with opaque pointers, alignment, volatile accesses and instruction flags."""
+    """An llvmlite builder with opaque pointers, alignment, volatile accesses and instruction flags.
+
+    mark: returns the name of the next value; None if values have no marks.
+    """
+
+    mark: Callable[[], str] | None = None
+
+    def _insert(self, instruction: Any) -> None:
+        if self.mark is not None and instruction.type != VOID_TYPE and not isinstance(instruction, AllocaInstr):
+            instruction.name = self.mark()
+        super()._insert(instruction)
 
     def load(
         self, ptr: ir.Value, name: str = "", align: int | None = None, typ: ir.Type = None, volatile: bool = False

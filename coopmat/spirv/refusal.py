@@ -11,16 +11,27 @@ class Refused(Exception):
     code: the code of the diagnostic.
     message: the text of the diagnostic.
     function: the name of the function concerned; empty if unknown.
+    ids: the values or types concerned; empty if unknown.
+    item: the instruction concerned; None if unknown.
+    mark: the number of the place in the source, if values have marks (`LowerOptions.marks`).
     """
 
-    def __init__(self, code: str, message: str, function: str = "") -> None:
+    def __init__(self, code: str, message: str, function: str = "", ids: tuple[int, ...] = ()) -> None:
         super().__init__(message)
-        self.code, self.message, self.function = code, message, function
+        self.code, self.message, self.function, self.ids = code, message, function, ids
+        self.item: Instruction | None = None
+        self.mark: int | None = None
+
+    def of(self, item: Instruction) -> Refused:
+        """Return the error; it concerns an instruction, unless it concerns other values."""
+        if not self.ids:
+            self.ids, self.item = (item.result,) if item.result is not None else (), item
+        return self
 
 
 def unsupported(item: Instruction, message: str) -> Refused:
     """Return the error for an instruction that has no lowering."""
-    return Refused("spirv-not-supported", f"{label(item)}: {message}")
+    return Refused("spirv-not-supported", f"{label(item)}: {message}").of(item)
 
 
 def label(item: Instruction) -> str:

@@ -125,7 +125,6 @@ def test_generic_pointers_are_inferred() -> None:
         ("global int g = 3;" + kernel("o[i] = g;"), "a program-scope variable in global memory"),
         (kernel("int t[2]; int *p = a[i] ? t : (int *)o; o[i] = *p;"), "may point to different address spaces"),
         (kernel("int t[4], *p[2]; p[i & 1] = t; o[i] = *p[a[i] & 1];"), "stored in memory"),
-        (kernel("o[i] = sin((double)f[i]) > 0;"), "sin of double"),
     ],
 )
 def test_refusals_state_the_reason(source: str, reason: str) -> None:

@@ -12,7 +12,11 @@ import coopmat
 from coopmat.spirv.tools import find_tools
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = [*sorted((ROOT / "kernels").glob("*.cl")), *sorted((ROOT / "tests" / "kernels").rglob("*.cl"))]
+FILES = [
+    *sorted((ROOT / "kernels").glob("*.cl")),
+    *sorted((ROOT / "tests" / "kernels").rglob("*.cl")),
+    *sorted((ROOT / "tests" / "vulkan" / "builtins").glob("*.cl")),
+]
 ROUTES = ("native", "vulkan-nv2", "lanes", "one", "scratch")
 
 

@@ -28,7 +28,8 @@ class Memory(Protocol):
 class Program(Protocol):
     """The members of `program.Program` that functions use.
 
-    span: the location of the statement that is being lowered.
+    span: the location of the statement that is being lowered; of the expression, if values have marks.
+    mark: returns the name of a value at this location; None if values have no marks.
     operand, rvalue, argument, nested: the functions of `expressions` and `statements`.
     """
 
@@ -37,6 +38,8 @@ class Program(Protocol):
 
     @property
     def module(self) -> ModuleBuilder: ...
+    @property
+    def mark(self) -> Callable[[], str] | None: ...
     @property
     def operand(self) -> Callable[[FunctionContext, typed.Expr], Any]: ...
     @property
@@ -76,6 +79,7 @@ class FunctionContext:
         self._overlaps: Overlaps | None = None
         entry = function.append_basic_block("entry")
         self.builder = Builder(entry)
+        self.builder.mark = program.mark
         self._entry = entry
         self._variables: list[ir.Value] = []
         self._reached: set[ir.Block] = {entry}

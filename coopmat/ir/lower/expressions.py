@@ -63,9 +63,13 @@ def operand(ctx: FunctionContext, e: typed.Expr) -> lvalues.Operand:
             break
         pending.append((e, step[1]))
         e = inner
+    if ctx.options.marks:
+        ctx.program.span = e.span
     value = _LEAVES[type(e)](ctx, e)
     while pending:
         e, apply = pending.pop()
+        if ctx.options.marks:
+            ctx.program.span = e.span
         value = apply(ctx, e, value)
     return value
 
@@ -320,6 +324,8 @@ def _builtin_call(ctx: FunctionContext, e: typed.BuiltinCall) -> lvalues.Operand
         raise CompileError([Diagnostic(Severity.ERROR, "spirv-version", text, e.span)])
     if row is not None:
         ctx.module.extensions.update(row.extensions.split())
+    if ctx.options.marks:
+        ctx.program.span = e.span
     return lower_builtin(ctx, e, arguments)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from llvmlite import ir
@@ -29,6 +29,7 @@ from . import expressions, initializers
 from .builtin_calls import mangle
 from .context import FunctionContext
 from .lvalues import MemoryPlace
+from .marks import Marks
 from .native_matrices import NativeMatrixTypes
 from .operators import is_signed
 from .statements import lower_body, nested
@@ -54,8 +55,8 @@ class Program:
     def __init__(self, unit: typed.Unit, options: LowerOptions) -> None:
         self.options = options
         self.unit = unit
-        # The location of the statement that is being lowered.
         self.span: Span | None = None
+        self._marks = Marks()
         context = ir.Context()
         matrices = NativeMatrixTypes()
         types = TypeMap(context, matrices, small_bits=not options.is_native)
@@ -63,6 +64,10 @@ class Program:
         self._functions: dict[typed.FunctionDecl, ir.Function] = {}
         self._objects: dict[typed.VarDecl, ir.GlobalVariable] = {}
         self._waiting: list[tuple[ir.Function, typed.FunctionDecl]] = []
+
+    @property
+    def mark(self) -> Callable[[], str] | None:
+        return (lambda: self._marks.name(self.span)) if self.options.marks else None
 
     def lower(self) -> LoweredModule:
         heads = {decl: declare(self, decl) for decl in self.unit.kernels}
@@ -89,8 +94,10 @@ class Program:
             passes = "none" if self.options.opt_disable else "sroa"
         extensions = tuple(sorted(self.module.extensions))
         imports = frozenset(self.module.imports)
-        text = self.module.finish()
-        return LoweredModule(text, infos, passes, extensions, shared(self.unit), imports, self.module.places)
+        text, spans = self.module.finish(), tuple(self._marks.numbers)
+        if self.options.marks:
+            text = self._marks.decorate(text)
+        return LoweredModule(text, infos, passes, extensions, shared(self.unit), imports, self.module.places, spans)
 
     # --- functions -------------------------------------------------------------------------------
 

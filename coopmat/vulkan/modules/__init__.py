@@ -29,6 +29,7 @@ from .launch import Argument as Argument, KernelLaunch as KernelLaunch, LaunchDe
 from .logical import logical
 from .matrices import matrices
 from .memory_model import memory_model
+from .places import Places
 from .pointers import drop_markers
 from .printing import printing
 from .reflection import reflection
@@ -86,10 +87,10 @@ _APPLIED = {OP["OpCooperativeMatrixPerElementOpEXT"]: (1,), OP["OpCooperativeMat
 def _check(context: Context) -> None:
     """Raise Refused for modules that no pass can convert."""
     if not context.entries:
-        raise context.refused("a source without kernels")
+        raise context.refused("a source without kernels: declare a function as kernel")
     for type_id, rows in context.parts.decorations().items():
         if (_PACKED,) in rows and context.layout.has_padding(type_id):
-            raise context.refused("a packed struct whose members are not aligned")
+            raise context.refused("a packed struct whose members are not aligned: order or pad its members", type_id)
 
 
 def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Converted:
@@ -100,6 +101,15 @@ def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Con
     parts = Parts.of(Module.parse(spirv))
     parameters = {kernel.name: kernel.parameters for kernel in kernels}
     context = Context(parts, target_env, {kernel.name: kernel for kernel in kernels}, parameters)
+    places = Places(context)
+    try:
+        return _converted(context)
+    except Refused as error:
+        raise places.locate(error) from None
+
+
+def _converted(context: Context) -> Converted:
+    parts = context.parts
     applied = {item.operands[at] for body in parts.functions for item in body for at in _APPLIED.get(item.opcode, ())}
     parts.functions[:] = [body for body in parts.functions if body[0].result in {*context.entries, *applied}]
     _check(context)
@@ -111,5 +121,5 @@ def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Con
     described = reflection(context)
     parts.write()
     parts.module.instructions += described
-    launch = LaunchDescription(target_env, requirements, context.launches, samplers=tuple(context.samplers))
+    launch = LaunchDescription(context.target_env, requirements, context.launches, samplers=tuple(context.samplers))
     return Converted(parts.module.to_bytes(), launch)

@@ -32,7 +32,9 @@ def addresses(context: Context) -> None:
 def _check_variables(context: Context) -> None:
     for item in context.parts.globals.items:
         if item.opcode == _VARIABLE and item.operands[0] == _CROSS_WORKGROUP:
-            raise context.refused("a program-scope variable in global memory")
+            raise context.refused(
+                "a program-scope variable in global memory: pass its address as an argument", item.result
+            )
 
 
 class _Classes:
@@ -94,13 +96,17 @@ class _Classes:
             own = self.class_of_value(item.operands[0])
             asked = PSB if item.operands[1] in _OPENCL else item.operands[1]
             if own not in (None, asked) and asked != PSB:
-                raise self.context.refused("a test of a generic pointer's address space that fails")
+                raise self.context.refused(
+                    "a test of a generic pointer's address space that fails: remove it", item.result
+                )
             return None if own is None else asked
         if item.opcode in (_PHI, _SELECT):
             values = item.operands[::2] if item.opcode == _PHI else item.operands[1:]
             known = {self.classes.get(value) for value in values if not self.is_empty(value)} - {None}
             if len(known) > 1:
-                raise self.context.refused("a pointer that may point to different address spaces")
+                raise self.context.refused(
+                    "a pointer that may point to different address spaces: use a pointer for each", item.result
+                )
             return next(iter(known), None)
         own = self.pointees[item.result_type or 0][0]
         return PSB if own in _OPENCL else own

@@ -79,7 +79,7 @@ class Builtins:
         if name in self.computed:
             return self.computed[name](code)
         if name not in (*_VECTORS, *_SCALARS, *_MASKS):
-            raise self.context.refused(f"the builtin variable {name}")
+            raise self.context.refused(f"the builtin variable {name}, which Vulkan lacks")
         type_id = self.uint3 if name in _VECTORS else self.uint
         if name in _MASKS:
             type_id = self.parts.globals.intern("OpTypeVector", self.uint, 4)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ...foreign.consumers import Parts
 from ...spirv.module import OP, Instruction, id_positions
 from ...spirv.module_globals import FUNCTION
+from ...spirv.refusal import Refused
 from ...spirv.sections import Section
 
 _VARIABLE, _LABEL, _PHI = OP["OpVariable"], OP["OpLabel"], OP["OpPhi"]
@@ -109,7 +110,10 @@ def _rewrite(parts: Parts, body: list[Instruction], rule: Rule) -> None:
             label = code.label = item.result or 0
             code.items.append(item)
         else:
-            rule(code, item)
+            try:
+                rule(code, item)
+            except Refused as error:
+                raise error.of(item) from None
         if code.label != label:
             ends[label] = code.label
     if ends:

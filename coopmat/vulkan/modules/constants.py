@@ -34,4 +34,4 @@ def _write(context: Context, constant: int, data: bytearray, at: int) -> None:
         for n, part in enumerate(item.operands):
             _write(context, part, data, at + n * size)
     else:
-        raise context.refused("a table whose elements are no numbers")
+        raise context.refused("a table whose elements are no numbers: use indices in the place of pointers", constant)

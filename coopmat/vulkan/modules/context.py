@@ -87,9 +87,10 @@ class Context:
         entries = self.parts.sections[Section.ENTRY_POINT]
         self.entries = {item.operands[1]: decode_string(item.operands[2:])[0] for item in entries}
 
-    def refused(self, what: str) -> Refused:
-        """Return the error for a construct of OpenCL C that the target lacks."""
-        return Refused("vulkan", f"not supported with --target-env {self.target_env}: {what}")
+    def refused(self, what: str, *ids: int | None) -> Refused:
+        """Return the error for a construct of OpenCL C that the target lacks; `ids` are the values concerned."""
+        found = tuple(id_ for id_ in ids if id_)
+        return Refused("vulkan", f"not supported with --target-env {self.target_env}: {what}", ids=found)
 
     def variable(self, type_id: int, storage_class: str) -> int:
         """Add a global variable of a type and return its id."""

@@ -155,7 +155,7 @@ class _Declarations:
         """Raise Refused for an instruction that only OpenCL has, and that no pass has replaced."""
         for item in self.code:
             if _ONLY_OPENCL.match(item.name):
-                raise self.context.refused(f"the instruction {item.name}")
+                raise self.context.refused(f"the instruction {item.name}, which Vulkan lacks").of(item)
 
     def drop_unused(self) -> None:
         """Drop the types, constants and variables that no function uses, and names and decorations of missing ids."""

@@ -101,12 +101,14 @@ class _Extended:
         elif name in GLSL and self.is_accurate(code, item, name):
             code.finish(item, "OpExtInst", self.opencl, GLSL[name], *operands)
         else:
-            raise self.context.refused(f"the builtin function {name}{self.of_doubles(code, operands)}")
+            raise self.context.refused(
+                f"the builtin function {name}{self.of_doubles(code, operands)}, which Vulkan lacks"
+            )
 
     def is_accurate(self, code: Code, item: Instruction, name: str) -> bool:
         """Return whether GLSL has the function for the type: most have no variant for double."""
         a = Arithmetic(code, self.opencl)
-        return name in _OF_DOUBLES or not self.of_doubles(code, item.operands[2:]) or not a.is_float(item.operands[2])
+        return name in OF_DOUBLES or not self.of_doubles(code, item.operands[2:]) or not a.is_float(item.operands[2])
 
     def of_doubles(self, code: Code, operands: tuple[int, ...]) -> str:
         a = Arithmetic(code, self.opencl)
@@ -156,7 +158,7 @@ GLSL = {
     **{"acos": 17, "acosh": 23, "asin": 16, "asinh": 22, "atan": 18, "atan2": 25, "atanh": 24, "ceil": 9, "cos": 14},
     **{"cosh": 20, "exp": 27, "exp2": 29, "fabs": 4, "floor": 8, "fma": 50, "fmax": 80, "fmin": 79, "log": 28},
     **{"log2": 30, "rint": 2, "rsqrt": 32, "sin": 13, "sinh": 19, "sqrt": 31, "tan": 15, "tanh": 21, "trunc": 3},
-    **{"fclamp": 81, "degrees": 12, "fmax_common": 40, "fmin_common": 37, "mix": 46, "radians": 11, "step": 48},
+    **{"fclamp": 81, "fmax_common": 40, "fmin_common": 37, "mix": 46, "step": 48},
     **{"smoothstep": 49, "distance": 67, "length": 66, "normalize": 69, "fast_distance": 67},
     **{"fast_length": 66, "fast_normalize": 69, "s_clamp": 45, "u_clamp": 44, "s_max": 42, "u_max": 41, "s_min": 39},
     **{"u_min": 38, "native_cos": 14, "native_exp": 27, "native_exp2": 29, "native_log": 28, "native_log2": 30},
@@ -164,7 +166,7 @@ GLSL = {
     **{"half_exp2": 29, "half_log": 28, "half_log2": 30, "half_rsqrt": 32, "half_sin": 13, "half_sqrt": 31},
     **{"half_tan": 15, "ldexp": 53},
 }
-_OF_DOUBLES = frozenset(
+OF_DOUBLES = frozenset(
     (
         *("ceil", "fabs", "floor", "fma", "fmax", "fmin", "rint", "rsqrt", "sqrt", "trunc", "fclamp", "fmax_common"),
         *("fmin_common", "mix", "step", "smoothstep", "distance", "length", "normalize", "ldexp"),

@@ -42,6 +42,7 @@ from .pointers import (
 _INT = OP["OpTypeInt"]
 _ALIGNED = ENUM["MemoryAccess.Aligned"]
 _ATOMICS = frozenset(number for name, number in OP.items() if name.startswith("OpAtomic"))
+_CHOICES = (PHI, SELECT)
 _WIDEST = 8
 # The variables of a group begin at multiples of this number of bytes.
 _VARIABLE_STEP = 16
@@ -82,7 +83,10 @@ class _Flattener:
             pointer: self.parts.types.pointee(pointer) for pointer in pointers.parents if pointers.is_flat(pointer)
         }
         if any(map(self.parts.types.carries, self.pointees.values())):
-            raise context.refused("a pointer to cooperative matrices that is cast, copied or chosen at run time")
+            matrices = [pointer for pointer, type_id in self.pointees.items() if self.parts.types.carries(type_id)]
+            matrices.sort(key=lambda pointer: self.parts.definitions[pointer].opcode not in _CHOICES)
+            what = "a pointer to cooperative matrices that is cast, copied or chosen at run time: use the variable"
+            raise context.refused(what, *matrices)
         self.memories: dict[int, _Memory] = {}
         # The index of each variable's first integer.
         self.starts: dict[int, int] = {}
@@ -95,9 +99,20 @@ class _Flattener:
         for body in self.parts.functions:
             for item in body:
                 self.measure(item)
+        self.align_copies()
         for group, variables in self.pointers.groups():
             self.allocate(self.memories[group], variables)
         self.rewrite()
+
+    def align_copies(self) -> None:
+        """Give the arrays between which memory is copied integers of the same width."""
+        copies = [item for body in self.parts.functions for item in body if item.opcode == COPY_SIZED]
+        pairs = [[self.memory(p) for p in item.operands[:2] if p in self.pointees] for item in copies]
+        for _ in pairs:
+            for memories in pairs:
+                unit = math.gcd(*(memory.unit for memory in memories)) if memories else 0
+                for memory in memories:
+                    memory.unit = unit
 
     def memory(self, pointer: int) -> _Memory:
         return self.memories[self.pointers.group(pointer)]
@@ -109,11 +124,14 @@ class _Flattener:
         flat = [value for value in operand_ids(self.parts, item) if value in self.pointees]
         if not flat:
             return
+        if item.opcode == COPY_SIZED:
+            for pointer in flat:
+                memory = self.memory(pointer)
+                memory.unit = math.gcd(memory.unit, self.parts.types.constants.value(item.operands[2]))
+            return
         memory = self.memory(flat[0])
         if item.opcode in CHAINS | ELEMENT_CHAINS:
             steps = [step for _, step in self.terms(item)]
-        elif item.opcode == COPY_SIZED:
-            steps = [self.parts.types.constants.value(item.operands[2])]
         elif item.opcode in (LOAD, STORE) or item.opcode in _ATOMICS:
             steps = [size for leaf in self.leaves(self.pointees[flat[0]]) for size in leaf]
         else:
@@ -136,7 +154,9 @@ class _Flattener:
                 type_id = kind.operands[0]
                 yield index, self.layout.size(type_id)
             else:
-                raise self.context.refused("a cooperative matrix that is accessed through pointers of other types")
+                raise self.context.refused(
+                    "a cooperative matrix that is accessed through pointers of other types", base
+                )
 
     def leaves(self, type_id: int, start: int = 0) -> Iterator[tuple[int, int]]:
         """Yield the offset and the size of each scalar in a type."""
@@ -154,9 +174,15 @@ class _Flattener:
             try:
                 yield start, self.layout.size(type_id)
             except Refused:
-                raise self.context.refused(
-                    "a cooperative matrix in memory that is accessed through pointers of other types"
-                ) from None
+                what = "a cooperative matrix in memory that is accessed through pointers of other types"
+                raise self.context.refused(what, type_id) from None
+
+    def choices(self, variable: int) -> list[int]:
+        """Return the pointers of a variable's group that are chosen at run time."""
+        members = (
+            pointer for pointer in self.pointees if self.pointers.group(pointer) == self.pointers.group(variable)
+        )
+        return [pointer for pointer in members if self.parts.definitions[pointer].opcode in _CHOICES]
 
     # --- the arrays
 
@@ -169,7 +195,8 @@ class _Flattener:
             self.starts[variable] = end // memory.unit
             length = self.run_time_length(variable, memory)
             if length is not None and len(variables) > 1:
-                raise self.context.refused("a pointer that may point to a local argument or to other local memory")
+                what = "a pointer that may point to a local argument or to other local memory: use a pointer for each"
+                raise self.context.refused(what, *self.choices(variable))
             item = self.parts.definitions[variable]
             size = 0 if length is not None else self.layout.size(self.pointees[variable])
             data = data.ljust(end, b"\0") + (
@@ -320,7 +347,8 @@ class _Flattener:
         memory = self.memory(pointer)
         kind = self.parts.definitions[self.pointees[pointer]]
         if kind.opcode != _INT or kind.operands[0] != 8 * memory.unit:
-            raise self.context.refused("an atomic on local memory that is also accessed as another type")
+            what = "an atomic on local memory that is also accessed as another type: use an array of its own"
+            raise self.context.refused(what)
         place = self.place(code, memory, self.index(pointer))
         code.keep(Instruction(item.opcode, (place, *operands), item.result_type, item.result))
 
@@ -373,7 +401,8 @@ class _Flattener:
         if pointer in self.pointees:
             self.stored(code, self.memory(pointer), self.index(pointer), value, 0)
         else:
-            raise self.context.refused("a pointer to private or local memory that is stored in memory")
+            what = "a pointer to private or local memory that is stored in memory: store an index"
+            raise self.context.refused(what, pointer, value)
 
     def stored(self, code: Code, memory: _Memory, index: int, value: int, at: int) -> None:
         """Store a value `at` bytes behind the integer `index`."""
@@ -436,7 +465,7 @@ class _Flattener:
             memory, first = self.memory(pointer), self.index(pointer)
             return lambda n: self.place(code, memory, code.add("OpIAdd", self.uint, first, n))
         if self.pointers.storage_class(pointer) != PSB:
-            raise self.context.refused("a copy between pointers of different types")
+            raise self.context.refused("a copy between pointers of different types: copy the elements")
         address = self.layout.pointer(element)
         start = code.add("OpBitcast", address, pointer) if code.type_of(pointer) != address else pointer
         return lambda n: code.add("OpPtrAccessChain", address, start, n)

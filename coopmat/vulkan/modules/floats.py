@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...spirv.module import numbers
 from .arithmetic import Arithmetic
 from .integers import Function
@@ -190,6 +192,8 @@ def _increment(a: Arithmetic, mode: int, whole: int, rest: int, half: int, is_in
 
 
 FUNCTIONS: dict[str, Function] = {
+    "degrees": lambda a, x: a.op("OpFMul", x, a.same(x, 180 / math.pi)),
+    "radians": lambda a, x: a.op("OpFMul", x, a.same(x, math.pi / 180)),
     "bitselect": _bitselect,
     "copysign": _copysign,
     "cross": _cross,

@@ -118,9 +118,7 @@ class Flow:
             if not back:
                 continue
             if not all(self.dominates(label, source) for source in back):
-                raise Refused(
-                    "not-supported", "a goto into a loop, or between loops, is not supported in Vulkan modules"
-                )
+                raise Refused("not-supported", "a goto into a loop, or between loops: write one loop", ids=(label,))
             edges = {block: list(self._inner(label, block)) for block in self.blocks}
             loops[label] = {*reaching(back, edges), label}
         return loops

@@ -7,6 +7,25 @@
 
 #pragma OPENCL FP_CONTRACT OFF
 
+typedef float real;
+typedef float2 real2;
+typedef uint bits;
+typedef uint2 bits2;
+#define as_real as_float
+#define PI_HI 3.14159274f
+#define PI_LO -8.74227766e-08f
+#define INVERSE_PI 0.318309886f
+#define LN_2 0.693147182f
+
+float __vk_sinpi(float);
+float __vk_signed_power(float, float, int);
+float __vk_powr(float, float);
+
+int __vk_is_zero(float x)
+{
+    return as_uint(x) << 1 == 0u;
+}
+
 float __vk_upper(float x)
 {
     return as_float(as_uint(x) & 0xfffff000u);
@@ -46,24 +65,6 @@ float __vk_frexp(float x)
     return as_float(sign | (bits & 0x007fffffu) | 0x3f000000u);
 }
 
-int __vk_ilogb(float x)
-{
-    const uint bits = as_uint(x) & 0x7fffffffu;
-    if (bits == 0)
-        return -2147483647 - 1;
-    if (bits >= 0x7f800000u)
-        return bits > 0x7f800000u ? -2147483647 - 1 : 2147483647;
-    return __vk_frexp_2(x) - 1;
-}
-
-float __vk_logb(float x)
-{
-    const uint bits = as_uint(x) & 0x7fffffffu;
-    if (bits >= 0x7f800000u)
-        return as_float(bits);
-    return bits == 0 ? -INFINITY : (float)(__vk_frexp_2(x) - 1);
-}
-
 // The remainder of x / y, of x's sign, and the lowest bits of the quotient, by long division of the significands.
 uint2 __vk_divide(float x, float y)
 {
@@ -87,61 +88,6 @@ uint2 __vk_divide(float x, float y)
     const int shift = min((int)clz(a) - 8, eb - 1);
     a <<= shift;
     return (uint2)(a >= 0x00800000u ? (a & 0x007fffffu) | (uint)(eb - shift) << 23 : a, quotient);
-}
-
-float __vk_fmod(float x, float y)
-{
-    if (isnan(x) || isnan(y) || isinf(x) || as_uint(y) << 1 == 0u)
-        return NAN;
-    return isinf(y) ? x : as_float(__vk_divide(x, y).x | (as_uint(x) & 0x80000000u));
-}
-
-int __vk_rounds_up(float rest, float y, uint quotient)
-{
-    // y / 2 may be subnormal: compare the doubled remainder, unless that overflows.
-    const float other = fabs(y) - rest;
-    return rest > other || (rest == other && (quotient & 1u));
-}
-
-float __vk_remainder(float x, float y)
-{
-    if (isnan(x) || isnan(y) || isinf(x) || as_uint(y) << 1 == 0u)
-        return NAN;
-    if (isinf(y))
-        return x;
-    const uint2 parts = __vk_divide(x, y);
-    float rest = as_float(parts.x);
-    if (__vk_rounds_up(rest, y, parts.y))
-        rest -= fabs(y);
-    return as_float(as_uint(rest) ^ (as_uint(x) & 0x80000000u));
-}
-
-float __vk_remquo(float x, float y)
-{
-    return __vk_remainder(x, y);
-}
-
-int __vk_remquo_2(float x, float y)
-{
-    if (isnan(x) || isnan(y) || isinf(x) || as_uint(y) << 1 == 0u || isinf(y))
-        return 0;
-    const uint2 parts = __vk_divide(x, y);
-    const int quotient = (int)((parts.y + (uint)__vk_rounds_up(as_float(parts.x), y, parts.y)) & 0x7fu);
-    return (as_uint(x) ^ as_uint(y)) >> 31 ? -quotient : quotient;
-}
-
-float __vk_hypot(float x, float y)
-{
-    if (isinf(x) || isinf(y))
-        return INFINITY;
-    if (isnan(x) || isnan(y))
-        return NAN;
-    const float a = fmax(fabs(x), fabs(y)), b = fmin(fabs(x), fabs(y));
-    if (a == 0.0f)
-        return a;
-    const int e = __vk_frexp_2(a);
-    const float s = __vk_ldexp(a, -e), t = __vk_ldexp(b, -e);
-    return __vk_ldexp(sqrt(s * s + t * t), e);
 }
 
 // log2(x) in two parts for positive finite x, and 2^(hi + lo).
@@ -226,31 +172,6 @@ int __vk_parity(float y)
     return (float)n != y ? 0 : n & 1 ? 1 : 2;
 }
 
-float __vk_signed_power(float x, float y, int parity)
-{
-    if (y == 0.0f || x == 1.0f)
-        return 1.0f;
-    if (isnan(x) || isnan(y))
-        return NAN;
-    const float ax = fabs(x);
-    const int is_odd = parity == 1 && (as_uint(x) >> 31);
-    float r;
-    if (isinf(y))
-        r = ax == 1.0f ? 1.0f : (ax > 1.0f) == (y > 0.0f) ? INFINITY : 0.0f;
-    else if (ax == 0.0f || isinf(ax))
-        r = (ax == 0.0f) == (y > 0.0f) ? 0.0f : INFINITY;
-    else if (x < 0.0f && parity == 0)
-        return NAN;
-    else
-        r = __vk_magnitude(x, y);
-    return is_odd ? -r : r;
-}
-
-float __vk_pow(float x, float y)
-{
-    return __vk_signed_power(x, y, isinf(y) ? 2 : __vk_parity(y));
-}
-
 float __vk_pown(float x, int n)
 {
     // Two steps: the float of n has 24 bits.
@@ -266,36 +187,13 @@ float __vk_pown(float x, int n)
     return (n & 1) && x < 0.0f ? -r : r;
 }
 
-float __vk_powr(float x, float y)
+float __vk_root(float x, int n)
 {
-    if (x < 0.0f || isnan(x) || isnan(y))
-        return NAN;
-    if ((x == 0.0f && y == 0.0f) || (isinf(x) && y == 0.0f) || (x == 1.0f && isinf(y)))
-        return NAN;
-    return __vk_signed_power(fabs(x), y, 2);
-}
-
-float __vk_rootn(float x, int n)
-{
-    if (n == 0 || isnan(x) || (x < 0.0f && !(n & 1)))
-        return NAN;
-    const float ax = fabs(x);
-    float r;
-    if (ax == 0.0f || isinf(ax))
-        r = (ax == 0.0f) == (n > 0) ? 0.0f : INFINITY;
-    else {
-        const float2 t = __vk_log2_parts(ax);
-        const float d = (float)n, q = t.x / d;
-        const float qh = __vk_upper(q), dh = __vk_upper(d);
-        const float rest = ((t.x - qh * dh) - qh * (d - dh)) + t.y;
-        r = __vk_exp2_parts(qh, rest / d);
-    }
-    return (n & 1) && (as_uint(x) >> 31) ? -r : r;
-}
-
-float __vk_cbrt(float x)
-{
-    return isinf(x) || x == 0.0f ? x : __vk_rootn(x, 3);
+    const float2 t = __vk_log2_parts(x);
+    const float d = (float)n, q = t.x / d;
+    const float qh = __vk_upper(q), dh = __vk_upper(d);
+    const float rest = ((t.x - qh * dh) - qh * (d - dh)) + t.y;
+    return __vk_exp2_parts(qh, rest / d);
 }
 
 // e^(hi + lo), for |hi + lo| below 200: the product with log2(e) in two parts.
@@ -305,9 +203,19 @@ float __vk_exp_parts(float hi, float lo)
     return __vk_exp2_parts(h * 1.44238281f, h * 3.12229636e-04f + l * 1.44269504f);
 }
 
+float __vk_half_exp_of(float x)
+{
+    return __vk_exp_parts(fmin(x, 190.0f), -LN_2);
+}
+
 float __vk_exp(float x)
 {
     return isnan(x) ? x : __vk_exp_parts(clamp(x, -200.0f, 200.0f), 0.0f);
+}
+
+float __vk_exp2(float x)
+{
+    return isnan(x) ? x : __vk_exp2_parts(x, 0.0f);
 }
 
 float __vk_exp10(float x)
@@ -360,62 +268,6 @@ float __vk_log1p(float x)
         return fabs(x) < 1.0e-5f ? x - 0.5f * x * x : x == -1.0f ? -INFINITY : x < -1.0f ? NAN : x;
     const float u = 1.0f + x, rest = x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
     return __vk_log(u) + rest / u;
-}
-
-// sin(pi r) and cos(pi r) for |r| <= 1/4.
-float __vk_sinpi_small(float r)
-{
-    const float s = r * r;
-    const float h = __vk_upper(r), low = r - h;
-    if (fabs(r) < 1.0e-6f)
-        return r * 3.14159265f;
-    return h * 3.140625f + (h * 9.67653590e-04f + low * 3.14159265f +
-           r * s * (-5.16771278f + s * (2.55016404f + s * (-0.599264529f + s * (8.2145886e-2f + s * -7.370e-3f)))));
-}
-
-float __vk_cospi_small(float r)
-{
-    const float s = r * r;
-    return 1.0f + s * (-4.9348022f + s * (4.05871213f + s * (-1.33526277f + s * (0.235330630f + s * -2.5806891e-2f))));
-}
-
-float __vk_sinpi(float x)
-{
-    if (isnan(x) || isinf(x))
-        return NAN;
-    const float ax = fabs(x), y = ax - 2.0f * floor(ax * 0.5f);
-    const int n = (int)rint(2.0f * y);
-    const float r = y - 0.5f * (float)n;
-    float v = n & 1 ? __vk_cospi_small(r) : __vk_sinpi_small(r);
-    if (n & 2)
-        v = -v;
-    return v == 0.0f ? copysign(0.0f, x) : copysign(1.0f, x) * v;
-}
-
-float __vk_cospi(float x)
-{
-    if (isnan(x) || isinf(x))
-        return NAN;
-    const float ax = fabs(x), y = ax - 2.0f * floor(ax * 0.5f);
-    const int n = (int)rint(2.0f * y);
-    const float r = y - 0.5f * (float)n;
-    const float v = n & 1 ? __vk_sinpi_small(r) : __vk_cospi_small(r);
-    return ((n + 1) & 2) ? (v == 0.0f ? 0.0f : -v) : v;
-}
-
-float __vk_tanpi(float x)
-{
-    if (isnan(x) || isinf(x))
-        return NAN;
-    const float ax = fabs(x), y = ax - 2.0f * floor(ax * 0.5f);
-    const int n = (int)rint(2.0f * y);
-    const float r = y - 0.5f * (float)n, s = __vk_sinpi_small(r), c = __vk_cospi_small(r);
-    float v;
-    if (n & 1)
-        v = s == 0.0f ? (n & 2 ? -INFINITY : INFINITY) : -c / s;
-    else
-        v = s == 0.0f && (n & 2) ? -0.0f : s / c;
-    return copysign(1.0f, x) * v;
 }
 
 // x * 2 / pi reduced to the range of -1/2 to 1/2 with a quadrant, for any finite x: the bits of 2 / pi are multiplied.
@@ -477,207 +329,24 @@ float __vk_cos_small(float2 r)
     return 1.0f - (0.5f * s - (s * s * (4.1666646e-2f + s * (-1.3887316e-3f + s * 2.4433157e-5f)) - r.x * r.y));
 }
 
-float __vk_sin(float x)
+// pi x in two parts.
+float2 __vk_times_pi(float x)
 {
-    if (isnan(x) || isinf(x))
-        return NAN;
-    int q;
-    const float2 r = __vk_reduced(x, &q);
-    float v = q & 1 ? __vk_cos_small(r) : __vk_sin_small(r);
-    if (q & 2)
-        v = -v;
-    return as_uint(x) >> 31 ? -v : v;
+    const float h = __vk_upper(x), a = h * 3.140625f, b = h * 9.67653590e-04f + (x - h) * 3.14159265f;
+    return (float2)(a + b, b - ((a + b) - a));
 }
 
-float __vk_cos(float x)
+float __vk_asin_small(float x)
 {
-    if (isnan(x) || isinf(x))
-        return NAN;
-    int q;
-    const float2 r = __vk_reduced(x, &q);
-    const float v = q & 1 ? __vk_sin_small(r) : __vk_cos_small(r);
-    return (q + 1) & 2 ? -v : v;
+    const float s = x * x;
+    return x + x * s * (1.6666752e-1f + s * (7.4953003e-2f + s * (4.5470025e-2f + s * (2.4181312e-2f + s * 4.2163199e-2f))));
 }
 
-float __vk_tan(float x)
-{
-    if (isnan(x) || isinf(x))
-        return NAN;
-    int q;
-    const float2 r = __vk_reduced(x, &q);
-    const float s = __vk_sin_small(r), c = __vk_cos_small(r), v = q & 1 ? -c / s : s / c;
-    return as_uint(x) >> 31 ? -v : v;
-}
-
-float __vk_sincos(float x)
-{
-    return __vk_sin(x);
-}
-
-float __vk_sincos_2(float x)
-{
-    return __vk_cos(x);
-}
-
-// The arc tangent of y / x in multiples of pi / 4 and a rest: t in [-tan(pi/8), tan(pi/8)].
+// The arc tangent of t in [-tan(pi/8), tan(pi/8)].
 float __vk_atan_small(float t)
 {
     const float s = t * t;
     return t + t * s * (-3.33329491539e-1f + s * (1.99777106478e-1f + s * (-1.38776856032e-1f + s * 8.05374449538e-2f)));
-}
-
-float2 __vk_atan_parts(float a, float b)
-{
-    // The angle of (b, a), both positive: a multiple of pi / 4, and the rest.
-    const float least = fmin(a, b), most = fmax(a, b);
-    const int is_steep = a > b;
-    float base = 0.0f, t = most == 0.0f ? 0.0f : least / most;
-    if (least > 0.41421357f * most) {
-        t = (least - most) / (least + most);
-        base = 1.0f;
-    }
-    return is_steep ? (float2)(2.0f - base, -__vk_atan_small(t)) : (float2)(base, __vk_atan_small(t));
-}
-
-float __vk_atan2(float y, float x)
-{
-    if (isnan(x) || isnan(y))
-        return NAN;
-    float ay = fabs(y), ax = fabs(x);
-    if (isinf(ax) && isinf(ay))
-        ax = ay = 1.0f;
-    else if (isinf(ax) || isinf(ay)) {
-        ay = isinf(ay) ? 1.0f : 0.0f;
-        ax = isinf(ax) ? 1.0f : 0.0f;
-    }
-    const int e = -__vk_frexp_2(fmax(ax, ay));
-    ax = __vk_ldexp(ax, e);
-    ay = __vk_ldexp(ay, e);
-    const float2 p = __vk_atan_parts(ay, ax);
-    float r;
-    if (as_uint(x) >> 31)
-        r = ((4.0f - p.x) * 7.85398185e-01f) + ((4.0f - p.x) * -2.18556941e-08f - p.y);
-    else if (p.x == 0.0f && ax != 0.0f && ay < 1.0e-3f * ax)
-        r = fabs(y) / fabs(x);
-    else
-        r = p.x * 7.85398185e-01f + (p.x * -2.18556941e-08f + p.y);
-    return copysign(r, y);
-}
-
-float __vk_atan(float x)
-{
-    return isnan(x) || x == 0.0f ? x : fabs(x) < 1.0e-3f ? x - x * x * x * 0.33333334f : __vk_atan2(x, 1.0f);
-}
-
-float __vk_asin(float x)
-{
-    const float a = fabs(x);
-    if (!(a <= 1.0f))
-        return NAN;
-    if (a < 0.5f) {
-        const float s = x * x;
-        return x + x * s * (1.6666752e-1f + s * (7.4953003e-2f + s * (4.5470025e-2f + s * (2.4181312e-2f + s * 4.2163199e-2f))));
-    }
-    const float s = 0.5f * (1.0f - a), z = sqrt(s);
-    const float r = z + z * s * (1.6666752e-1f + s * (7.4953003e-2f + s * (4.5470025e-2f + s * (2.4181312e-2f + s * 4.2163199e-2f))));
-    return copysign(1.57079637f - (2.0f * r + 4.37113883e-08f), x);
-}
-
-float __vk_acos(float x)
-{
-    const float a = fabs(x);
-    if (!(a <= 1.0f))
-        return NAN;
-    if (a < 0.5f)
-        return 1.57079637f - (__vk_asin(x) + 4.37113883e-08f);
-    const float s = 0.5f * (1.0f - a), z = sqrt(s);
-    const float r = 2.0f * (z + z * s * (1.6666752e-1f + s * (7.4953003e-2f + s * (4.5470025e-2f + s * (2.4181312e-2f + s * 4.2163199e-2f)))));
-    return x < 0.0f ? 3.14159274f - (r + 8.74227766e-08f) : r;
-}
-
-float __vk_asinpi(float x)
-{
-    return __vk_asin(x) * 0.318309886f;
-}
-
-float __vk_acospi(float x)
-{
-    return __vk_acos(x) * 0.318309886f;
-}
-
-float __vk_atanpi(float x)
-{
-    return __vk_atan(x) * 0.318309886f;
-}
-
-float __vk_atan2pi(float y, float x)
-{
-    return __vk_atan2(y, x) * 0.318309886f;
-}
-
-float __vk_sinh(float x)
-{
-    const float a = fabs(x);
-    float r;
-    if (isnan(x) || isinf(x) || x == 0.0f)
-        return x;
-    if (a < 1.0f) {
-        const float t = __vk_expm1(a);
-        r = 0.5f * (t + t / (t + 1.0f));
-    } else {
-        const float t = __vk_exp_parts(fmin(a, 190.0f), -0.693147182f);
-        r = t - 0.25f / t;
-    }
-    return copysign(r, x);
-}
-
-float __vk_cosh(float x)
-{
-    if (isnan(x) || isinf(x))
-        return fabs(x);
-    const float t = __vk_exp_parts(fmin(fabs(x), 190.0f), -0.693147182f);
-    return t + 0.25f / t;
-}
-
-float __vk_tanh(float x)
-{
-    const float a = fabs(x);
-    if (isnan(x) || x == 0.0f)
-        return x;
-    if (a > 10.0f)
-        return copysign(1.0f, x);
-    const float t = __vk_expm1(2.0f * a);
-    return copysign(t / (t + 2.0f), x);
-}
-
-float __vk_asinh(float x)
-{
-    const float a = fabs(x);
-    if (isnan(x) || isinf(x) || a < 1.0e-4f)
-        return x;
-    if (a > 1.0e9f)
-        return copysign(__vk_log(a) + 0.693147182f, x);
-    return copysign(__vk_log1p(a + a * a / (1.0f + sqrt(1.0f + a * a))), x);
-}
-
-float __vk_acosh(float x)
-{
-    if (!(x >= 1.0f))
-        return NAN;
-    if (x > 1.0e9f)
-        return __vk_log(x) + 0.693147182f;
-    const float t = x - 1.0f;
-    return __vk_log1p(t + sqrt(2.0f * t + t * t));
-}
-
-float __vk_atanh(float x)
-{
-    const float a = fabs(x);
-    if (!(a <= 1.0f))
-        return NAN;
-    if (a < 1.0e-4f)
-        return x + x * x * x * 0.33333334f;
-    return copysign(a == 1.0f ? INFINITY : 0.5f * __vk_log1p(2.0f * a / (1.0f - a)), x);
 }
 
 // erfc(x) = e^(-x^2) times a rational function, after Numerical Recipes' Chebyshev fit; erf near 0 by its series.
@@ -790,20 +459,6 @@ float __vk_lgamma(float x)
     if (x > -1.0e-6f)
         return -__vk_log(-x);
     return __vk_log(3.14159265f / fabs(x * __vk_sinpi(x))) - __vk_lgamma_positive(-x);
-}
-
-float __vk_lgamma_r(float x)
-{
-    return __vk_lgamma(x);
-}
-
-int __vk_lgamma_r_2(float x)
-{
-    if (x > 0.0f || isnan(x) || x == -INFINITY)
-        return 1;
-    if (floor(x) == x)
-        return x == 0.0f ? (as_uint(x) >> 31 ? -1 : 1) : 0;
-    return (int)floor(x) & 1 ? -1 : 1;
 }
 
 // Of the functions that need less accuracy, those that GLSL computes wrongly for some arguments.

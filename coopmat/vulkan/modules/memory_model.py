@@ -60,9 +60,8 @@ class _MemoryModel:
             scalar = self.layout.scalar_alignment(pointee)
             words = (operands[1] if mask & _ALIGNED else scalar,)
             if words[0] < scalar:
-                raise self.context.refused(
-                    f"an access to {scalar} bytes at an address that is a multiple of {words[0]}"
-                )
+                what = f"an access to {scalar} bytes at an address that is a multiple of {words[0]}"
+                raise self.context.refused(f"{what}: align it, or use bytes")
             new |= _ALIGNED
         if space in (PSB, _WORKGROUP):
             new |= _NON_PRIVATE

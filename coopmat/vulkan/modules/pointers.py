@@ -108,9 +108,12 @@ class Pointers:
         if item.opcode == COPY_SIZED or item.opcode in _AS_NUMBERS:
             targets = [value for value in item.operands[:2] if self.storage_class(value) in _MAY_BE_FLAT]
             self.flagged.update(map(self.entered, targets))
-            self.join(*targets)
+            # A copy between local and private memory is between two arrays.
+            if len({self.storage_class(value) == WORKGROUP for value in targets}) == 1:
+                self.join(*targets)
         elif item.opcode == STORE and self.storage_class(item.operands[1]) in _MAY_BE_FLAT:
-            raise self.context.refused("a pointer to private or local memory that is stored in memory")
+            what = "a pointer to private or local memory that is stored in memory: store an index"
+            raise self.context.refused(what, *item.operands[:2])
         elif item.result is not None and self.storage_class(item.result) in _MAY_BE_FLAT:
             self.read_pointer(item)
 
@@ -137,9 +140,8 @@ class Pointers:
             elif item.opcode in (BITCAST, COPY_OBJECT) or self.storage_class(result) != WORKGROUP:
                 self.flagged.add(result)
         elif item.opcode != VARIABLE:
-            raise self.context.refused(
-                "a pointer to private or local memory that is computed from an integer or loaded"
-            )
+            what = "a pointer to private or local memory that is computed from an integer or loaded: use an index"
+            raise self.context.refused(what, item.result)
 
     def simple_path(self, item: Instruction) -> Path | None:
         """Return the path of a chain or cast; None if it has none. Indices of steps are not added here."""

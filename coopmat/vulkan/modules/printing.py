@@ -56,9 +56,9 @@ def _text(context: Context, pointer: int) -> str:
     while item.opcode in CHAINS | ELEMENT_CHAINS or item.opcode == BITCAST:
         item = context.parts.definitions[item.operands[0]]
     if item.opcode != VARIABLE or len(item.operands) < 2:
-        raise context.refused("a format of printf that is no string literal")
+        raise context.refused("a format of printf that is no string literal: write the literal in the call")
     size = context.layout.size(context.parts.types.pointee(item.result or 0))
     text = constant_bytes(context, item.operands[1], size).partition(b"\0")[0].decode(errors="replace")
     if "%s" in text:
-        raise context.refused("printf of a string, %s")
+        raise context.refused("printf of a string, %s: write the text in the format")
     return text

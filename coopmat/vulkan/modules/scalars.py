@@ -128,7 +128,8 @@ def roundings(context: Context) -> None:
         exact = {16: 11, 32: 24, 64: 53}[bits]
         is_exact = a.bits(value) <= (bits if a.is_float(value) else exact)
         if mode != _EVEN and not is_exact:
-            raise context.refused(f"a conversion to a float of {bits} bits with the rounding mode {_NAMES[mode]}")
+            what = f"a conversion to a float of {bits} bits with the rounding mode {_NAMES[mode]}: use _rte"
+            raise context.refused(what)
         code.keep(item)
 
     def is_to_half(a: Arithmetic, item: Instruction) -> bool:

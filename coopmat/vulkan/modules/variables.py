@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...foreign.consumers import Parts
 from ...spirv.module import ENUM, Instruction, id_positions, numbers
 from ...spirv.module_globals import FUNCTION
-from ...spirv.refusal import Refused, label
+from ...spirv.refusal import Refused
 from .flow import LOOP_MERGE, PHI, SELECTION_MERGE, Block, Flow
 
 _POINTER, _STORE, _LOAD, _VARIABLE, _UNDEF = numbers("Op*", "TypePointer Store Load Variable Undef")
@@ -56,10 +56,7 @@ class Variables:
     def _replaced(self, flow: Flow, phi: Instruction) -> Instruction:
         kind = phi.result_type or 0
         if not self.can_hold(kind):
-            raise Refused(
-                "not-supported",
-                f"{label(phi)}: a choice of pointers to private memory is not supported in Vulkan modules",
-            )
+            raise Refused("not-supported", "a pointer to private memory that is chosen at run time").of(phi)
         variable = self.new(kind)
         for value, source in zip(phi.operands[::2], phi.operands[1::2], strict=True):
             if source in flow.blocks and self.parts.definitions[value].opcode != _UNDEF:

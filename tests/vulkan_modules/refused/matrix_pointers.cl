@@ -1,0 +1,12 @@
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+#define C(T) T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)))
+
+kernel void k(global float *c, global const int *a)
+{
+    C(float) m[2];
+    m[0] = coop_mat_load(c, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+    m[1] = coop_mat_load(c + 64, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+    C(float) n = m[0] + m[1];
+    C(float) *p = a[0] ? &m[1] : &n;
+    coop_mat_store(c, *p, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 8);
+}
