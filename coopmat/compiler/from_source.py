@@ -145,6 +145,10 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
 
     unit = c.result(UNIT)
     every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
+    if every or unit.has_storage_vectors:
+        from ..passes.storage_vectors import StorageVectors
+
+        sequence.append(StorageVectors(functions))
     if every or unit.has_prints:
         from ..prints import Prints
 
