@@ -192,7 +192,7 @@ class ComponentType:
 
         A floating-point type is returned unchanged.
         """
-        return COMPONENT_TYPES[f"{'s' if signed else 'u'}{self.bits}"] if self.is_integer else self
+        return EVERY_COMPONENT_TYPE[f"{'s' if signed else 'u'}{self.width}"] if self.is_integer else self
 
     def __str__(self) -> str:
         return self.name

@@ -119,9 +119,9 @@ def _write_array(setting: Setting, w: Writer) -> None:
 
 
 OPERATIONS = (
-    Operation("matrixmuladd", _cases(is_plain, large=True), _experiment(plain), _write),
-    Operation("matrixmuladd_array", _cases(is_plain, 1), _array_experiment, _write_array),
+    Operation("matrixmuladd", _cases(is_plain, large=True), _experiment(plain), _write, narrow=True),
+    Operation("matrixmuladd_array", _cases(is_plain, 1), _array_experiment, _write_array, narrow=True),
     Operation("matrixmuladd_saturating", _cases(lambda v: v.saturating), _experiment(saturating), _write),
     Operation("matrixmuladd_wrapping", _cases(lambda v: is_plain(v) and v.a.is_integer), _experiment(wrapping), _write),
-    Operation("matrixmuladd_stride0", _cases(is_plain, 2), _stride0_experiment, _write),
+    Operation("matrixmuladd_stride0", _cases(is_plain, 2), _stride0_experiment, _write, narrow=True),
 )
