@@ -162,6 +162,11 @@ class FragmentProduct(Product):
         """Return whether devices of a generation have the instructions."""
         return self.instructions[0].is_of(generation)
 
+    @property
+    def is_of_tf32(self) -> bool:
+        """Whether the instructions read 19 bits of floats; programs request them by `Operands.TF32`."""
+        return self.instructions[0].a == "tf32"
+
     def lane_layout(self, matrix: MatrixType) -> LaneLayout | None:
         if not self.fits(matrix):
             return None
@@ -181,17 +186,17 @@ class FragmentProduct(Product):
         out |= {f"TILES_{name}": str(count) for name, count in counts.items()}
         for letter, tile, operand in zip("ABC", self.tiles, row.registers, strict=True):
             out |= {f"{letter}_TILE": str(tile.components), f"{letter}_REGISTERS": operand.opencl_c}
-        bits = EVERY_COMPONENT_TYPE[row.a].width
+        bits = EVERY_COMPONENT_TYPE[row.factor].width
         out |= {f"{m.use.letter}_JOINED(p)": in_registers(m.component, row.registers[m.use], bits) for m in (a, b)}
         return out
 
     def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
-        fit = self.fits(a) and self.fits(b) and self.fits(c)
+        fit = self.fits(a) and self.fits(b) and self.fits(c) and self.is_of_tf32 == (Operands.TF32 in operands)
         return fit and self.instruction(a.component, b.component, operands) is not None
 
     def instruction(self, a: ComponentType, b: ComponentType, operands: Operands) -> Instruction | None:
         """Return the instruction for these component types, or None; the mask determines the signs of bytes."""
-        types = a.name, b.name
+        types = ("tf32", "tf32") if self.is_of_tf32 else (a.name, b.name)
         if a.is_integer:
             a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
             bits = EVERY_COMPONENT_TYPE[self.instructions[0].a].width

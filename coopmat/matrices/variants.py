@@ -314,7 +314,7 @@ OPENCL_C_LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR, Layout.PACKED)
 
 
 class Operands(IntFlag):
-    """The operand mask of a multiply-add."""
+    """The operand mask of a multiply-add; TF32, of float factors, is an extension of this project."""
 
     NONE = 0
     A_SIGNED = 1
@@ -322,6 +322,7 @@ class Operands(IntFlag):
     C_SIGNED = 4
     RESULT_SIGNED = 8
     SATURATING = 16
+    TF32 = 32
 
 
 def default_operands(a: ComponentType, b: ComponentType, c: ComponentType) -> Operands:

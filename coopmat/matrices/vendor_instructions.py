@@ -73,6 +73,11 @@ class Instruction:
         """The registers of A, of B and of the accumulator."""
         return self.a_registers, self.b_registers, self.c_registers
 
+    @property
+    def factor(self) -> str:
+        """The component type of matrices that can be A: tf32 is a float."""
+        return "f32" if self.a == "tf32" else self.a
+
     def is_of(self, generation: str) -> bool:
         """Return whether devices of a generation have the instruction.
 

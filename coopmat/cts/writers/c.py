@@ -25,6 +25,7 @@ _OPERANDS = {
     Operands.C_SIGNED: "MATRIX_C_SIGNED",
     Operands.RESULT_SIGNED: "MATRIX_RESULT_SIGNED",
     Operands.SATURATING: "SATURATING_ACCUMULATION",
+    Operands.TF32: "TF32",
 }
 
 

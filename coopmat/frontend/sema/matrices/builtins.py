@@ -117,7 +117,8 @@ def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
 
 _A_SIGNED, _B_SIGNED, _C_SIGNED, _RESULT_SIGNED, _SATURATING = 1, 2, 4, 8, 16
 _SIGNS = {_A_SIGNED: "MATRIX_A", _B_SIGNED: "MATRIX_B", _C_SIGNED: "MATRIX_C", _RESULT_SIGNED: "MATRIX_RESULT"}
-_MASK = 31
+_TF32 = 32
+_MASK = 63
 
 
 def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
@@ -202,13 +203,15 @@ def _explicit_mask(c: Context, e: syntax.Expression, derived: int, components: t
             e.span,
             notes=[Note("combine enumerators CLK_COOPERATIVE_MATRIX_OPERAND_... by |")],
         )
+    if value & _TF32 and any(t.name != "f32" for t in components):
+        c.fail("coop-mat-operands", "CLK_COOPERATIVE_MATRIX_OPERAND_TF32 is for matrices of float only", e.span)
     if any(isinstance(node, syntax.IntegerLiteral) for node in walk(e)):
         message = "the operands are an integer literal; expected operand enumerators"
         c.warn("coop-mat-operands-type", message, e.span)
     if not components[0].is_integer:
         if value & _SATURATING:
             c.warn("coop-mat-operands-sign", "floating-point components do not saturate", e.span)
-        elif value:
+        elif value & ~_TF32:
             c.warn("coop-mat-operands-sign", "signedness has no effect on floating-point components", e.span)
         return value
     if (value & ~_SATURATING) != derived:
