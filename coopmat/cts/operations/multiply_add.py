@@ -126,7 +126,7 @@ def _tf32_cases(profile: Profile) -> Iterable[Case]:
     rows = profile.lowered.tf32 if profile.lowered is not None else ()
     units = [(row.variants(2, 2, 2)[0], row.lanes) for row in rows if row.lanes in profile.sizes]
     own = replace(profile, multiply_adds=[*units, *profile.multiply_adds])
-    return multiply_add_cases(own, lambda v: {t.name for t in v.components} == {"f32"}, _LARGE)
+    return multiply_add_cases(own, lambda v: {t.name for t in v.components} == {"f32"})
 
 
 def _tf32_experiment(setting: Setting) -> Experiment:
