@@ -456,36 +456,3 @@ def _as_dict(item: Diagnostic) -> dict[str, object]:
         "notes": [{"message": note.message, **_place(note.span)} for note in notes],
         "fixits": [{"replacement": fixit.replacement, **_place(fixit.span)} for fixit in item.fixits],
     }
-
-
-def to_sarif(items: Iterable[Diagnostic], version: str) -> str:
-    """Return the diagnostics as JSON text of a SARIF 2.1.0 log with one run; `version` is this compiler's."""
-    items = list(items)
-    levels = {Severity.NOTE: "note", Severity.REMARK: "note", Severity.WARNING: "warning"}
-    results = []
-    for item in items:
-        result: dict[str, object] = {
-            "ruleId": item.code,
-            "level": levels.get(item.severity, "error"),
-            "message": {"text": item.message},
-        }
-        if item.span is not None:
-            result["locations"] = [{"physicalLocation": _sarif_place(item.span)}]
-        related = [
-            {"message": {"text": note.message}, "physicalLocation": _sarif_place(note.span)}
-            for note in item.notes
-            if note.span is not None
-        ]
-        if related:
-            result["relatedLocations"] = related
-        results.append(result)
-    rules = [{"id": code} for code in sorted({item.code for item in items})]
-    driver = {"name": "coopmat", "version": version, "rules": rules}
-    schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
-
-
-def _sarif_place(span: Span) -> dict[str, object]:
-    names = ("startLine", "startColumn", "endLine", "endColumn")
-    return {"artifactLocation": {"uri": span.file}, "region": dict(zip(names, span[1:], strict=True))}

@@ -18,6 +18,8 @@
 #define LANES 0
 #endif
 #define TYPE(NAME) .sType = VK_STRUCTURE_TYPE_##NAME
+/* The subgroup size that the module is compiled for; 0: for any. */
+static const uint32_t made_for = gemm_vulkan_gemm_sub_group_size;
 /* All three matrices are in one buffer. */
 enum { M = 4 * TILE, N = 6 * TILE, K = 5 * TILE, AT_B = 2 * M * K, AT_C = AT_B + 2 * K * N };
 
@@ -47,7 +49,8 @@ static VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices = {TYPE(PHYSICAL_DE
 static VkPhysicalDeviceVulkan13Features v13 = {TYPE(PHYSICAL_DEVICE_VULKAN_1_3_FEATURES)};
 static VkPhysicalDeviceVulkan12Features v12 = {TYPE(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)};
 static VkPhysicalDeviceVulkan11Features v11 = {TYPE(PHYSICAL_DEVICE_VULKAN_1_1_FEATURES)};
-static VkPhysicalDeviceSubgroupProperties subgroups = {TYPE(PHYSICAL_DEVICE_SUBGROUP_PROPERTIES)};
+static VkPhysicalDeviceSubgroupSizeControlProperties sizes = {TYPE(PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES)};
+static VkPhysicalDeviceSubgroupProperties subgroups = {TYPE(PHYSICAL_DEVICE_SUBGROUP_PROPERTIES), .pNext = &sizes};
 static VkPhysicalDeviceFeatures2 features = {TYPE(PHYSICAL_DEVICE_FEATURES_2)};
 
 /* Whether a device multiplies TILE x TILE matrices of half, with sums of float, in a subgroup. */
@@ -56,15 +59,16 @@ static int has_product(VkInstance instance, VkPhysicalDevice device)
     PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR query =
         (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)vkGetInstanceProcAddr(
             instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
-    VkCooperativeMatrixPropertiesKHR rows[64];
+    VkCooperativeMatrixPropertiesKHR rows[64], *row = rows;
     uint32_t count = 64;
     for (int i = 0; i < 64; i++)
         rows[i] = (VkCooperativeMatrixPropertiesKHR){TYPE(COOPERATIVE_MATRIX_PROPERTIES_KHR)};
     if (!query || query(device, &count, rows) < 0)
         return 0;
-    while (count--)
-        if (rows[count].MSize == TILE && rows[count].NSize == TILE && rows[count].KSize == TILE &&
-            rows[count].AType == VK_COMPONENT_TYPE_FLOAT16_KHR && rows[count].CType == VK_COMPONENT_TYPE_FLOAT32_KHR)
+    for (; count--; row++)
+        if (row->MSize == TILE && row->NSize == TILE && row->KSize == TILE && row->scope == VK_SCOPE_SUBGROUP_KHR &&
+            row->AType == VK_COMPONENT_TYPE_FLOAT16_KHR && row->BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+            row->CType == VK_COMPONENT_TYPE_FLOAT32_KHR && row->ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR)
             return 1;
     return 0;
 }
@@ -86,6 +90,7 @@ static const char *missing_feature(VkInstance instance, VkPhysicalDevice device)
            : !features.features.shaderInt64  ? "shaderInt64"
            : !v13.maintenance4               ? "maintenance4"
            : !v13.computeFullSubgroups       ? "computeFullSubgroups"
+           : made_for && (made_for < sizes.minSubgroupSize || made_for > sizes.maxSubgroupSize) ? "this subgroup size"
                                              : NULL;
 }
 
@@ -153,13 +158,11 @@ static struct buffer new_buffer(VkPhysicalDevice chosen, VkDevice device, size_t
 static VkPipeline new_pipeline(VkDevice device, VkPipelineLayout layout)
 {
     /* The constants 0, 1 and 2 are the work-group's size: one subgroup. */
-    const uint32_t made_for = gemm_vulkan_gemm_sub_group_size; /* 0: for any subgroups */
     const uint32_t size[] = {made_for ? made_for : subgroups.subgroupSize, 1, 1};
     static const VkSpecializationMapEntry entries[] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}};
     VkSpecializationInfo constants = {3, entries, sizeof size, size};
-    const size_t bytes = gemm_vulkan_spv_size;
-    uint32_t *words = memcpy(malloc(bytes), gemm_vulkan_spv, bytes);
-    VkShaderModuleCreateInfo code = {TYPE(SHADER_MODULE_CREATE_INFO), .codeSize = bytes, .pCode = words};
+    uint32_t *words = memcpy(malloc(gemm_vulkan_spv_size), gemm_vulkan_spv, gemm_vulkan_spv_size);
+    VkShaderModuleCreateInfo code = {TYPE(SHADER_MODULE_CREATE_INFO), .codeSize = gemm_vulkan_spv_size, .pCode = words};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
         TYPE(PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO), .requiredSubgroupSize = size[0]};
     VkComputePipelineCreateInfo info = {
@@ -185,6 +188,7 @@ static void launch(VkDevice device, const struct arguments *arguments)
     VkCommandBufferAllocateInfo allocate = {TYPE(COMMAND_BUFFER_ALLOCATE_INFO), .commandBufferCount = 1};
     VkCommandBufferBeginInfo begin = {TYPE(COMMAND_BUFFER_BEGIN_INFO)};
     VkSubmitInfo submit = {TYPE(SUBMIT_INFO), .commandBufferCount = 1};
+    VkMemoryBarrier host_reads = {TYPE(MEMORY_BARRIER), NULL, VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_HOST_READ_BIT};
     VkPipelineLayout layout;
     VkCommandBuffer commands;
     VkPipeline pipeline;
@@ -197,6 +201,8 @@ static void launch(VkDevice device, const struct arguments *arguments)
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof *arguments, arguments);
     vkCmdDispatch(commands, N / TILE, M / TILE, 1);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
+                         1, &host_reads, 0, NULL, 0, NULL);
     check(vkEndCommandBuffer(commands), "vkEndCommandBuffer");
     vkGetDeviceQueue(device, 0, 0, &queue);
     submit.pCommandBuffers = &commands;
@@ -216,21 +222,16 @@ int main(int count, char **words)
     VkApplicationInfo application = {TYPE(APPLICATION_INFO), .apiVersion = VK_API_VERSION_1_3};
     VkInstanceCreateInfo info = {TYPE(INSTANCE_CREATE_INFO), .pApplicationInfo = &application};
     VkInstance instance;
-    VkPhysicalDevice chosen;
-    VkDevice device;
-    struct buffer buffer;
-    uint16_t *numbers;
-    const float *c;
     size_t wrong = 0;
     if (vkCreateInstance(&info, NULL, &instance)) {
         fprintf(stderr, "there is no Vulkan driver\n");
         return 2;
     }
-    chosen = find_device(instance, count > 1 ? words[1] : "");
-    device = new_device(chosen);
-    buffer = new_buffer(chosen, device, AT_C + M * N * sizeof(float));
-    numbers = buffer.data, c = (const float *)(numbers + M * K + K * N);
-    for (size_t i = 0; i < M * K + K * N; i++)
+    VkPhysicalDevice chosen = find_device(instance, count > 1 ? words[1] : "");
+    VkDevice device = new_device(chosen);
+    struct buffer buffer = new_buffer(chosen, device, AT_C + M * N * sizeof(float));
+    uint16_t *numbers = buffer.data, *end = numbers + M * K + K * N;
+    for (size_t i = 0; numbers + i < end; i++)
         numbers[i] = halves[value(i) + 1];
     launch(device, &(struct arguments){buffer.address, buffer.address + AT_B, buffer.address + AT_C, N, K});
     for (size_t row = 0; row < M; row++)
@@ -238,7 +239,7 @@ int main(int count, char **words)
             int sum = 0;
             for (size_t i = 0; i < K; i++)
                 sum += value(row * K + i) * value(M * K + i * N + column);
-            wrong += c[row * N + column] != (float)sum;
+            wrong += ((const float *)end)[row * N + column] != (float)sum;
         }
     printf("C of %d x %d: %zu wrong\n", M, N, wrong);
     vkDestroyBuffer(device, buffer.handle, NULL);

@@ -42,7 +42,7 @@ def changed_folders(paths: Iterable[str]) -> list[str]:
         elif first in ("kernels", "tools"):
             chosen.add(first)
         elif first == "docs" or path.endswith(".md"):
-            chosen.add("pages")
+            chosen.update(("pages", "site"))
     return sorted(f"tests/{name}" for name in chosen)
 
 

@@ -13,10 +13,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 
+from docs_site import rooms as rooms_figure
 from room_lint import ROOT, Package, read_table
 
 _FIGURE = re.compile(r"(<!-- figure: ([a-z-]+) -->)\n.*?(<!-- end -->)", re.DOTALL)
 PAGES = (ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md")
+PICTURE = ROOT / "docs" / "rooms.svg"
 
 
 def rooms() -> str:
@@ -31,6 +33,13 @@ def rooms() -> str:
             imports = ", ".join(package.rooms[name]["imports"])
             rows.append(f"| `{name}` | {_rounded(code[name])} | {imports} |")
     return "\n".join(rows)
+
+
+def picture_of_rooms() -> str:
+    """Return the figure of the rooms, as SVG."""
+    package = Package(ROOT / "coopmat", read_table())
+    lines = {name: _rounded(number) for name, number in package.code().items()}
+    return rooms_figure.figure(package.rooms, lines)
 
 
 def test_folders() -> str:
@@ -91,6 +100,7 @@ def with_figures(text: str) -> str:
 def main() -> None:
     for page in PAGES:
         page.write_text(with_figures(page.read_text(encoding="utf-8")), encoding="utf-8")
+    PICTURE.write_text(picture_of_rooms(), encoding="utf-8")
 
 
 if __name__ == "__main__":

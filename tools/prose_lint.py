@@ -30,7 +30,7 @@ INSTEAD = {
     r"mend(s|ed|ing)?": "fix",
     r"that is there": "the noun",
 }
-_PATTERNS = [(re.compile(rf"\b({pattern})", re.IGNORECASE), instead) for pattern, instead in INSTEAD.items()]
+INSTEAD_PATTERNS = [(re.compile(rf"\b({pattern})", re.IGNORECASE), instead) for pattern, instead in INSTEAD.items()]
 
 
 def texts(source: str) -> Iterator[tuple[int, str]]:
@@ -50,7 +50,7 @@ def faults(source: str) -> list[tuple[int, str]]:
     return [
         (line, f"'{match[0].strip()}': write {instead}")
         for line, text in texts(source)
-        for pattern, instead in _PATTERNS
+        for pattern, instead in INSTEAD_PATTERNS
         for match in pattern.finditer(text)
     ]
 

@@ -71,8 +71,11 @@ class TargetCheck:
                 if all(support) and item.mask is not None:
                     self._multiply_add(self.supported, item.mask, item)
             if self.rules is not None and item.layout in _BY_INSTRUCTION:
-                self._stride(self.rules, item)
-                self._address(self.rules, item)
+                matrix = item.matrices[0]
+                line = matrix.rows if item.layout == Layout.COLUMN_MAJOR else matrix.columns
+                rules = self.rules.for_line(line * matrix.component.size)
+                self._stride(rules, item)
+                self._address(rules, item)
 
     def _type(self, supported: Supported, matrix: MatrixType, item: Requirement) -> bool:
         if matrix not in self._types:

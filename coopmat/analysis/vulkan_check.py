@@ -8,7 +8,7 @@ from ..diagnostics import Span
 from ..frontend import typed
 from ..frontend.calls import CallGraph
 from ..frontend.nodes import walk
-from ..frontend.types import AddressSpace, ImageType, OpaqueType, ScalarType, element_type
+from ..frontend.types import AddressSpace, ScalarType, element_type
 
 # The mathematical functions that Vulkan lacks for double.
 _MATHEMATICAL = frozenset(
@@ -20,6 +20,10 @@ _MATHEMATICAL = frozenset(
     )
 )
 
+# The bits of the constants for samplers.
+_NORMALIZED, _ADDRESSING, _LINEAR = 1, 0xE, 0x20
+_REPEATS = (6, 8)
+
 
 def find_refused(unit: typed.Unit) -> Iterator[tuple[Span, str]]:
     """Yield the place of each construct that a module for Vulkan cannot have, and its description."""
@@ -30,12 +34,39 @@ def find_refused(unit: typed.Unit) -> Iterator[tuple[Span, str]]:
     for function in unit.functions:
         if function not in in_use or function.body is None:
             continue
-        for parameter in function.parameters:
-            if function.is_kernel and isinstance(parameter.type, (ImageType, OpaqueType)):
-                yield parameter.span, f"{parameter.type} as the type of the parameter '{parameter.name}'"
         for node in walk(function.body):
             if isinstance(node, typed.BuiltinCall) and _is_refused(node):
                 yield node.span, f"the builtin function {node.name} of double"
+            elif isinstance(node, typed.BuiltinCall) and (fault := _sampler_fault(node)):
+                yield node.span, fault
+
+
+def _sampler_fault(call: typed.BuiltinCall) -> str | None:
+    """Return why a read of an image is undefined with its sampler (OpenCL C 3.0, 6.15.15.2); None if it is not.
+
+    Only samplers of the source are checked.
+    """
+    settings = _settings(call.arguments[1]) if call.name.startswith("read_image") and len(call.arguments) == 3 else None
+    if settings is None:
+        return None
+    is_normalized, is_linear = bool(settings & _NORMALIZED), bool(settings & _LINEAR)
+    coordinates = element_type(call.arguments[2].type)
+    if isinstance(coordinates, ScalarType) and coordinates.name == "int" and (is_normalized or is_linear):
+        wanted = "CLK_NORMALIZED_COORDS_FALSE and CLK_FILTER_NEAREST"
+        return f"{call.name} with integer coordinates and a sampler without {wanted} is undefined"
+    if not is_normalized and settings & _ADDRESSING in _REPEATS:
+        return f"{call.name} with a sampler that repeats the image and has no CLK_NORMALIZED_COORDS_TRUE is undefined"
+    if is_linear and call.name in ("read_imagei", "read_imageui"):
+        return f"{call.name} with CLK_FILTER_LINEAR is undefined"
+    return None
+
+
+def _settings(sampler: typed.Expr | None) -> int | None:
+    """Return the value of a sampler of the source; None for an argument."""
+    while isinstance(sampler, typed.Load) and isinstance(sampler.operand, typed.VarRef):
+        sampler = sampler.operand.decl.initializer
+    constant = sampler.operand if isinstance(sampler, typed.Convert) else None
+    return constant.value if isinstance(constant, typed.IntConst) else None
 
 
 def _is_refused(call: typed.BuiltinCall) -> bool:

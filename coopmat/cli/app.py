@@ -24,6 +24,7 @@ COMMANDS = {
     "cts": ("coopmat.cli.cts", "Run the conformance tests of cooperative matrices on a device."),
     "devices": ("coopmat.cli.devices", "List the OpenCL and Vulkan devices and the route of each."),
     "doctor": ("coopmat.cli.doctor", "Report what is missing, and the command that fixes it."),
+    "explain": ("coopmat.cli.explain", "Write a page with a kernel's source beside each stage of its compilation."),
     "export": ("coopmat.cli.export", "Write a C header with products of matrices, for programs without Python."),
     "layer": ("coopmat.cli.layer", "Add cooperative matrices to any OpenCL program by a layer of the loader."),
     "map": ("coopmat.cli.map", "Draw which lane holds each component of a matrix."),

@@ -366,20 +366,30 @@ def _print_times(module: Module) -> None:
     sys.stderr.write(f"{total * 1e3:9.3f} ms  total\n")
 
 
+USAGE = "[FLAGS] FILE...|- [@RESPONSE-FILE]"
+SUMMARY = """\
+Compile OpenCL C, LLVM IR or SPIR-V with cooperative matrices, to SPIR-V or a text form.
+
+Example: coopmat compile -DN=512 -DK=512 --matrices one gemm.cl
+"""
+
+
+def help_sections() -> dict[str, list[tuple[str, str]]]:
+    """Return title -> (flags, meaning) pairs, the sections of the help text."""
+    own = [(f"{', '.join(flag.names)} {flag.metavar}".strip(), flag.help) for flag in FLAGS if flag.help]
+    return {"Input and output": own, "Compiler": list(_COMPILER_HELP.items())}
+
+
 def help_text(width: int | None = None) -> str:
     """Return the help of `coopmat compile`, `width` columns wide; by default, as wide as the terminal, up to 110."""
     formatter = click.HelpFormatter(width=width, max_width=110)
-    formatter.write_usage("coopmat compile", "[FLAGS] FILE...|- [@RESPONSE-FILE]")
-    formatter.write_paragraph()
-    formatter.write_text("Compile OpenCL C, LLVM IR or SPIR-V with cooperative matrices, to SPIR-V or a text form.")
-    formatter.write_paragraph()
-    formatter.write_text("Example: coopmat compile -DN=512 -DK=512 --matrices one gemm.cl")
-    with formatter.section("Input and output"):
-        formatter.write_dl(
-            [(f"{', '.join(flag.names)} {flag.metavar}".strip(), flag.help) for flag in FLAGS if flag.help]
-        )
-    with formatter.section("Compiler"):
-        formatter.write_dl(list(_COMPILER_HELP.items()))
+    formatter.write_usage("coopmat compile", USAGE)
+    for paragraph in SUMMARY.split("\n\n"):
+        formatter.write_paragraph()
+        formatter.write_text(paragraph)
+    for title, rows in help_sections().items():
+        with formatter.section(title):
+            formatter.write_dl(rows)
     return formatter.getvalue().rstrip()
 
 

@@ -93,7 +93,9 @@ def command(**options: Any) -> int:
 
     if options["compare"]:
         a, b = options["compare"]
-        return _compare(a, b, options["json_file"])
+        if options["junit_file"]:
+            raise click.UsageError("--compare writes --json and --html, no --junit")
+        return _compare(a, b, options["json_file"], options["html_file"])
     if options["wimpy"] and options["exhaustive"]:
         raise click.UsageError("--wimpy and --exhaustive exclude each other")
     if options["cluster"] and options["as_list"]:
@@ -110,18 +112,20 @@ def command(**options: Any) -> int:
     return conduct(settings_for(device, options), device, options)
 
 
-def _compare(a: str, b: str, json_file: str | None) -> int:
+def _compare(a: str, b: str, json_file: str | None, html_file: str | None) -> int:
     """Print a table of the differences between two reports, and return INPUT if B has a failure that A lacks.
 
-    `json_file` is the file for the differences as JSON, which replace the table if it is "-".
+    The files are for the differences as JSON and as a page, which replace the table if they are "-".
     """
-    from coopmat.cts.report.differences import compare, render, render_json
+    from coopmat.cts.report.differences import compare, render, render_html, render_json
     from coopmat.cts.report.read import read
 
+    if json_file and json_file == html_file:
+        raise click.UsageError(f"two reports cannot both go to {'standard output' if json_file == '-' else json_file}")
     comparison = compare(read(a), read(b))
-    if json_file:
-        write_outputs({json_file: render_json(comparison).encode()})
-    if json_file != "-":
+    made = [(json_file, render_json), (html_file, render_html)]
+    write_outputs({name: make(comparison).encode("utf-8", "replace") for name, make in made if name})
+    if "-" not in (json_file, html_file):
         click.echo(render(comparison), nl=False)
     return ExitStatus.INPUT if comparison.is_worse else ExitStatus.DONE
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import Any, Protocol
 
 import click
 
 from coopmat.options import UsageError
 
 from .status import ExitStatus
+
+
+class Planned(Protocol):
+    """A plan, of coopmat.linalg or coopmat.vulkan."""
+
+    def to_record(self) -> dict[str, Any]: ...
 
 
 @click.command()
@@ -34,18 +41,24 @@ def command(
 ) -> int:
     """Show how coopmat.linalg computes a product: tile, time, part of the device's peak, and what limits it.
 
-    The first call measures the device for some seconds. The cache keeps the measurements.
+    The first call measures the device for some seconds. The cache keeps the measurements. Vulkan devices are not
+    supported by coopmat.linalg: for them, the plan says which multiply-add a kernel would use.
 
     Example: coopmat plan gemm -M 1024 -N 1024 -K 1024 --types f16,f16,f32
     """
-    from coopmat.linalg import plan
     from coopmat.targets import is_vulkan
 
-    if is_vulkan(device):
-        raise UsageError("--device: coopmat.linalg has no Vulkan devices yet, so that `plan` does not support them")
+    components = tuple(types.split(","))
+    planned: Planned
     try:
-        components = tuple(types.split(","))
-        planned = plan(device, operation, m=m, n=n, k=k, batch=batch, trans_b=trans_b, types=components)
+        if device is not None and is_vulkan(device):
+            from coopmat import vulkan
+
+            planned = vulkan.plan(vulkan.select(device), operation, m=m, n=n, k=k, batch=batch, types=components)
+        else:
+            from coopmat.linalg import plan
+
+            planned = plan(device, operation, m=m, n=n, k=k, batch=batch, trans_b=trans_b, types=components)
     except (TypeError, ValueError) as error:
         raise UsageError(f"--{error}") from error
     click.echo(json.dumps(planned.to_record(), indent=2) if as_json else str(planned))

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from coopmat.diagnostics import Diagnostic, SourceMap, render_text, to_json, to_sarif
+from coopmat.diagnostics import Diagnostic, SourceMap, render_text, to_json
+from coopmat.sarif import to_sarif
 
 from .status import findings
 

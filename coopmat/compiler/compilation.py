@@ -286,12 +286,13 @@ class Compilation:
 
     def memory_rules(self) -> MemoryRules | None:
         """Return the device's requirements on matrices in memory, None if it has or needs none (lowered routes, C)."""
-        from ..matrices.memory_rules import MemoryRules
+        from ..matrices.memory_rules import VULKAN_ALIGNMENT, MemoryRules
 
-        sizes = self.options.pointer_alignment, self.options.stride_multiple
-        if self.matrices != "native" or self.code == "c" or sizes == (None, None):
+        sizes, is_vulkan = (self.options.pointer_alignment, self.options.stride_multiple), self.options.is_vulkan
+        if self.matrices != "native" or self.code == "c" or (sizes == (None, None) and not is_vulkan):
             return None
-        return MemoryRules(sizes[0] or 1, sizes[1] or 1)
+        usual = VULKAN_ALIGNMENT if is_vulkan else 1
+        return MemoryRules(sizes[0] or usual, sizes[1] or usual, by_line=is_vulkan)
 
     def _supported(self) -> Supported | None:
         """Return the matrix variants that the device supports; None if they are unknown or the route is not native.

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..options import CompileOptions
     from ..passes import Pass, Report
     from ..preambles import Snapshot
+    from ..spirv.emit import EmitOptions
     from ..vulkan.modules import Converted
     from .compilation import Compilation
 
@@ -290,25 +291,18 @@ def emit(c: Compilation) -> bytes:
     from ..options import LINKED
     from ..spirv import llvm_text
     from ..spirv.aligned_accesses import with_alignment
-    from ..spirv.emit import EmitOptions, emit
+    from ..spirv.emit import emit
     from ..spirv.legalize import legalize
 
     imports = prelude(c.matrices)[1]
     if c.matrices in OPENCL_C_ONLY and c.options.code != LINKED:
         raise c.refused("no-such-stage", f"--matrices {c.matrices} is OpenCL C only: there is no SPIR-V of {c.name}")
     lowered = c.result(LOWERED)
+    settings = emit_options(c, lowered)
     for name in imports & {kernel.name for kernel in lowered.kernels}:
         raise c.refused(
             "not-supported", f"{c.name}: a kernel that has the name of a library function, '{name}', is not supported"
         )
-    passes = lowered.passes
-    if passes.startswith("O"):
-        # Intel's CPU compiler does not vectorize a kernel whose loops it cannot prove to end. A loop counter in memory
-        # hides the end, so that variables are promoted even without optimisation.
-        passes = f"O{c.options.level}" if c.options.level else "sroa"
-    if c.options.is_vulkan:
-        passes = "vulkan"
-    settings = EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
     text = llvm_text.imported(lowered.text, imports) if imports else lowered.text
     if c.options.is_vulkan:
         text = with_vulkan_library(c, text)
@@ -319,9 +313,23 @@ def emit(c: Compilation) -> bytes:
         avoid_faults = None if c.options.is_vulkan else avoid_device_faults
         spirv = c.timed("legalize", lambda: legalize(emitted, imports | lowered.imports, avoid_faults))
         if rules is not None:
-            spirv = with_alignment(spirv, rules.pointer_alignment)
+            spirv = with_alignment(spirv, rules)
         has_matrices = c.language != "cl" or c.result(UNIT).has_matrices
         return legalize_native(c, spirv) if c.matrices == "native" and has_matrices else spirv
+
+
+def emit_options(c: Compilation, lowered: LoweredModule) -> EmitOptions:
+    """Return the options with which a lowered module is emitted."""
+    from ..spirv.emit import EmitOptions
+
+    passes = lowered.passes
+    if passes.startswith("O"):
+        # Intel's CPU compiler does not vectorize a kernel whose loops it cannot prove to end. A loop counter in memory
+        # hides the end, so that variables are promoted even without optimisation.
+        passes = f"O{c.options.level}" if c.options.level else "sroa"
+    if c.options.is_vulkan:
+        passes = "vulkan"
+    return EmitOptions(c.options.spirv_version, lowered.extensions, cast(Any, passes))
 
 
 def legalize_native(c: Compilation, spirv: bytes) -> bytes:

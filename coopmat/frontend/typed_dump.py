@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from enum import Enum
 from typing import cast
@@ -19,18 +20,34 @@ def dump(unit: Unit, *, library: bool = True) -> str:
 
     library: whether functions of the matrix library are shown with their bodies.
     """
-    lines: list[str] = []
+    return "\n".join(text for text, _ in lines(unit, library=library)) + "\n"
+
+
+def lines(unit: Unit, *, library: bool = True) -> Iterator[tuple[str, Span]]:
+    """Yield each line of `dump`, with the place of its node's source text."""
     for variable in unit.variables:
-        lines += nodes.dump(variable, 0, _head)
+        yield from _tree(variable, 0)
     for function in unit.functions:
         head = "kernel " if function.is_kernel else ""
         attributes = "".join(f" {k}={v}" for k, v in sorted(function.attributes.items()))
-        lines.append(f"{head}function {function.name}: {function.type}{attributes}")
+        yield f"{head}function {function.name}: {function.type}{attributes}", function.span
         for parameter in function.parameters:
-            lines += nodes.dump(parameter, 1, _head)
+            yield from _tree(parameter, 1)
         if function.body is not None and (library or not is_library(function.span.file)):
-            lines += nodes.dump(function.body, 1, _head)
-    return "\n".join(lines) + "\n"
+            yield from _tree(function.body, 1)
+
+
+def _tree(root: Node, depth: int) -> Iterator[tuple[str, Span]]:
+    span = root.span
+
+    def head(node: object) -> str | None:
+        nonlocal span
+        if isinstance(node, Node):
+            span = node.span
+        return _head(node)
+
+    for text in nodes.dump(root, depth, head):
+        yield text, span
 
 
 def _head(node: object) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..diagnostics import Span
 from ..matrices.memory_rules import MemoryRules
 from ..matrices.routes import LOWERED_ROUTES
 from ..matrix_types.expressions import Machine
@@ -31,6 +32,7 @@ class LowerOptions:
     machine: the device's parameters for the cost model of matrix expressions.
     align_frames: `machine` describes the actual device, so kernels' frames are aligned for it.
     memory_rules: the device's alignment and stride rules for native matrices; None: there are none.
+    places: whether the result has the places of its lines.
     """
 
     matrices: str = "native"
@@ -42,6 +44,7 @@ class LowerOptions:
     machine: Machine = DEFAULT_MACHINE
     align_frames: bool = False
     memory_rules: MemoryRules | None = None
+    places: bool = False
 
     def __post_init__(self) -> None:
         if self.matrices not in ("native", *LOWERED_ROUTES):
@@ -64,6 +67,8 @@ class LoweredModule:
     extensions: the SPIR-V extensions that the module may use.
     functions: the descriptions of functions that other programs may call and that need certain subgroups.
     imports: the names of functions and variables that other programs define.
+    places: for each line of the text, the statement or function that it comes from, or None; empty unless the options
+        ask for places.
     """
 
     text: str
@@ -72,3 +77,4 @@ class LoweredModule:
     extensions: tuple[str, ...]
     functions: tuple[KernelInfo, ...] = ()
     imports: frozenset[str] = frozenset()
+    places: tuple[Span | None, ...] = ()

@@ -13,7 +13,7 @@ from llvmlite.ir._utils import NameScope
 from llvmlite.ir.instructions import AllocaInstr, FCMPInstr, ICMPInstr, Instruction
 from llvmlite.ir.values import ArgumentAttributes, MDValue
 
-from ..diagnostics import CompileError, Diagnostic, Severity
+from ..diagnostics import CompileError, Diagnostic, InternalError, Severity, Span
 from ..frontend.types import AddressSpace
 from .type_map import I8, I32, POINTERS, PRIVATE_POINTER, VOID_TYPE, TypeMap
 
@@ -70,6 +70,7 @@ class ModuleBuilder:
         self.contract = True
         # The names of functions and variables that other programs define.
         self.imports: set[str] = set()
+        self.places: tuple[Span | None, ...] = ()
         self._declared: dict[str, ir.Function] = {}
         self._strings: dict[bytes, ir.GlobalVariable] = {}
 
@@ -181,7 +182,11 @@ class ModuleBuilder:
         return LoopNode(self.ir, [operand], name=str(len(self.ir.metadata)))
 
     def finish(self) -> str:
-        """Return the text of the module with OpenCL's module metadata. This must be the last call: bodies are freed."""
+        """Return the text of the module with OpenCL's module metadata. This must be the last call: bodies are freed.
+
+        If instructions have places (`Builder.debug_metadata`), `places` has the place of each line afterwards.
+        """
+        spans = [span for function in self.ir.functions for span in _take_places(function)]
         self.ir.add_named_metadata("opencl.ocl.version", [ir.Constant(I32, 3), ir.Constant(I32, 0)])
         if self.contract:
             # Without this metadata the backend gives every kernel the execution mode ContractionOff.
@@ -191,7 +196,10 @@ class ModuleBuilder:
         lines += [str(item) for item in module.globals.values()]
         lines += module._get_metadata_lines()
         self._release()
-        return "\n".join(lines) + "\n"
+        text = "\n".join(lines) + "\n"
+        if any(spans):
+            self.places = _places_of_lines(text, spans)
+        return text
 
     def _release(self) -> None:
         """Break the reference cycles of blocks and instructions, so that they are freed before a garbage collection."""
@@ -200,6 +208,31 @@ class ModuleBuilder:
                 block.terminator = None
                 block.instructions.clear()
             function.blocks.clear()
+
+
+# --- places ----------------------------------------------------------------------------------------
+
+
+def _take_places(function: ir.Function) -> list[Span | None]:
+    """Remove the places from a function and its instructions; return them in the order of the text."""
+    if not function.blocks:
+        return []
+    instructions = [item for block in function.blocks for item in block.instructions]
+    return [function.metadata.pop("dbg", None), *(item.metadata.pop("dbg", None) for item in instructions)]
+
+
+def _places_of_lines(text: str, spans: list[Span | None]) -> tuple[Span | None, ...]:
+    """Return the place of each line of a text; `spans` has those of functions and instructions in order."""
+    rest = iter(spans)
+    places: list[Span | None] = []
+    is_inside = False
+    for line in text.split("\n")[:-1]:
+        is_place = line.startswith("define ") or (is_inside and line.startswith("  "))
+        places.append(next(rest) if is_place else None)
+        is_inside = line != "}" and (is_inside or line.startswith("define "))
+    if next(rest, text) is not text:
+        raise InternalError("an instruction has several lines of text")
+    return tuple(places)
 
 
 # --- instructions ----------------------------------------------------------------------------------

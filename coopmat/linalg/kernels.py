@@ -317,7 +317,7 @@ def macros_of(variant: Variant) -> dict[str, object]:
         values["PIECE"] = {4: "uint", 8: "uint2", 16: "uint4"}[variant.piece]
     if tiling.panels:
         panels = COMPONENT_TYPES[tiling.panels[0]]
-        values |= {"LINE": line_of(panels), "PACK": pack_of(panels), "CHUNK": CHUNK}
+        values |= {"LINE": line_of(panels, tiling.tile[2]), "PACK": pack_of(panels), "CHUNK": CHUNK}
     if tiling.dot:
         values |= {name: "ushort" for name, value in values.items() if value == "bfloat16"}
         values["WORK_ITEMS"] = tiling.dot

@@ -8,7 +8,7 @@
 //   OF_B                       1 for B, 0 for A
 //   BY_COLUMNS                 1 if consecutive elements in memory are those of a column
 //   SIDE, DEPTH, CHUNK         CHUNK is a multiple of DEPTH
-//   LINE                       consecutive components of a row of A in a panel: DEPTH, or 1
+//   LINE                       consecutive components of a row of A in a panel: a multiple of DEPTH, or 1
 //   PACK                       consecutive components of a column of B in a panel: those of a 32-bit word, or 1
 //   FLIP                       1 if 128 is added to each byte, which makes signed bytes unsigned, and conversely
 //   SUMS                       1 if each chunk of a panel is added up: the sums of its rows of A (columns of B) are
@@ -31,6 +31,7 @@ typedef MATRIX(PANEL_TYPE, DEPTH, SIDE, B) Part;
 #define COLUMNS side
 #define LAYOUT_OF_PANEL (PACK > 1 ? PACKED : ROW_MAJOR)
 #define STRIDE_OF_PANEL (SIDE * PACK)
+#define PLACE_IN_PANEL (i * SIDE)
 #else
 typedef MATRIX(TYPE, SIDE, DEPTH, A) Source;
 typedef MATRIX(PANEL_TYPE, SIDE, DEPTH, A) Part;
@@ -40,6 +41,7 @@ typedef MATRIX(PANEL_TYPE, SIDE, DEPTH, A) Part;
 #define COLUMNS k
 #define LAYOUT_OF_PANEL (LINE > 1 ? ROW_MAJOR : COLUMN_MAJOR)
 #define STRIDE_OF_PANEL (LINE > 1 ? LINE : SIDE)
+#define PLACE_IN_PANEL (i / LINE * LINE * SIDE + i % LINE)
 #endif
 #if BY_COLUMNS
 #define LAYOUT COLUMN_MAJOR
@@ -76,7 +78,7 @@ kernel void pack(const global TYPE *from, global PANEL_TYPE *panels, ulong offse
         x += (Source)coop_mat_init(128);
 #endif
         Part part = coop_mat_convert(x);
-        coop_mat_store(panels + i * SIDE, part, LAYOUT_OF_PANEL, STRIDE_OF_PANEL);
+        coop_mat_store(panels + PLACE_IN_PANEL, part, LAYOUT_OF_PANEL, STRIDE_OF_PANEL);
 #if SUMS && OF_B
         MATRIX(char, DEPTH, SIDE, B) signed_part = coop_mat_load((const global char *)panels + i * SIDE, PACKED, SIDE * PACK);
         sums = coop_mat_mulAdd(ones, signed_part, sums);

@@ -25,6 +25,7 @@ class Panels:
 
     component: the component type of the panels.
     side: the rows of A, or the columns of B, in a panel.
+    depth_of_tile: the columns of A, or rows of B, that are multiplied at a time.
     is_b: whether the operand is B.
     is_flipped: whether the panels have 128 more than A, or 128 less than B.
     has_sums: whether the sums of each row (column) are behind the panel.
@@ -33,14 +34,15 @@ class Panels:
     operand: Operand
     component: ComponentType
     side: int
+    depth_of_tile: int
     is_b: bool
     is_flipped: bool
     has_sums: bool
 
     @property
     def step(self) -> int:
-        """The columns of A, or rows of B, that are copied at a time."""
-        return _LINE_BYTES // self.component.size
+        """The number of which a panel's columns of A, or rows of B, are a multiple."""
+        return max(_LINE_BYTES // self.component.size, self.depth_of_tile)
 
     @property
     def length(self) -> int:
@@ -88,9 +90,9 @@ class Panels:
             "OF_B": int(self.is_b),
             "BY_COLUMNS": int(not self.operand.is_by_rows),
             "SIDE": self.side,
-            "DEPTH": self.step,
+            "DEPTH": _LINE_BYTES // self.component.size,
             "CHUNK": CHUNK,
-            "LINE": line_of(self.component),
+            "LINE": line_of(self.component, self.depth_of_tile),
             "PACK": pack_of(self.component),
             "FLIP": int(self.is_flipped),
             "SUMS": int(self.has_sums),
@@ -105,9 +107,9 @@ class Panels:
         return *place, self.length, inner, self.depth
 
 
-def line_of(component: ComponentType) -> int:
+def line_of(component: ComponentType, depth_of_tile: int) -> int:
     """Return the number of consecutive components of a row of A in a panel."""
-    return _LINE_BYTES // component.size if component.size < 4 else 1
+    return max(_LINE_BYTES // component.size, depth_of_tile) if component.size < 4 else 1
 
 
 def pack_of(component: ComponentType) -> int:
@@ -122,7 +124,8 @@ def panels_of(operands: tuple[Operand, ...], tiling: Tiling) -> tuple[Panels, ..
     """
     types = [COMPONENT_TYPES[name] for name in tiling.panels]
     flips = [row.is_integer and operand.component != row for row, operand in zip(types, operands[:2], strict=True)]
-    return tuple(Panels(operands[i], types[i], tiling.tile[i], i == 1, flips[i], flips[1 - i]) for i in (0, 1))
+    depth = tiling.tile[2]
+    return tuple(Panels(operands[i], types[i], tiling.tile[i], depth, i == 1, flips[i], flips[1 - i]) for i in (0, 1))
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ class _Product:
         macros = (("SIDE", 32), ("CHUNK", CHUNK), ("ROW_HALF", int(component.size == 2)))
         decode = _quantized_kernel(queue.context, queue.device, self.format, "decode_rows", macros)
         # A panel of one row of A is this row.
-        rows = Panels(left, component, 1, is_b=False, is_flipped=False, has_sums=False)
+        rows = Panels(left, component, 1, 1, is_b=False, is_flipped=False, has_sums=False)
         is_converted = left.component != component
 
         def multiply(buffer: Any, before: list[Any]) -> Any:
@@ -194,7 +194,7 @@ class _Product:
         Return the last event.
         """
         context, device, (m, n, k), (rows, side, _depth) = queue.context, queue.device, self.shape, _TILING.tile
-        a = Panels(left, _FLOAT, rows, is_b=False, is_flipped=False, has_sums=False)
+        a = Panels(left, _FLOAT, rows, 1, is_b=False, is_flipped=False, has_sums=False)
         decode = _quantized_kernel(context, device, self.format, "decode", (("SIDE", side), ("CHUNK", CHUNK)))
         flags = frozenset({"PANELS"} if m % rows or n % side else {"PANELS", "WHOLE"})
         product = gemm_kernel(context, device, Variant((*[_FLOAT] * 4, output.component), flags, "", _TILING, 0))

@@ -7,6 +7,10 @@ from math import gcd
 
 from .variants import ComponentType
 
+# The most that Vulkan requires: the pointers and strides of matrices are multiples of these bytes, or of a shorter line
+# (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986).
+VULKAN_ALIGNMENT = 16
+
 # The largest alignment in bytes of an object that the SPIR-V backend emits correctly.
 MOST_PLACED = 128
 
@@ -17,11 +21,20 @@ class MemoryRules:
 
     pointer_alignment: the device's CL_DEVICE_COOPERATIVE_MATRIX_POINTER_ALIGNMENT_KHR, or 1.
     stride_multiple: the device's CL_DEVICE_COOPERATIVE_MATRIX_STRIDE_MULTIPLE_KHR, or 1.
+    by_line: whether a line of the matrix (a row; in column-major order, a column) that has fewer bytes replaces either
+      number, as in Vulkan.
     If a component is larger than either number, its size applies instead.
     """
 
     pointer_alignment: int = 1
     stride_multiple: int = 1
+    by_line: bool = False
+
+    def for_line(self, line: int) -> MemoryRules:
+        """Return the rules for matrices with lines of this number of bytes."""
+        if not self.by_line:
+            return self
+        return MemoryRules(min(self.pointer_alignment, line), min(self.stride_multiple, line))
 
     @property
     def placement(self) -> int:
@@ -41,7 +54,7 @@ class MemoryRules:
 
     def pitch(self, component: ComponentType, columns: int) -> int:
         """Return the stride, in components, of a tile with this number of columns that the compiler allocates."""
-        step = self.step(component)
+        step = self.for_line(columns * component.size).step(component)
         return -(-columns // step) * step
 
     def step(self, component: ComponentType) -> int:

@@ -160,7 +160,8 @@ class _Staged(Function):
             macros |= {"FIRST": "0", "STEP": "1"}
         elif self.layout in _LAYOUTS and self.direct:
             macros["LAYOUT"] = f"CLK_COOPERATIVE_MATRIX_LAYOUT_{_LAYOUTS[self.layout]}"
-            macros["AND_ALLOWED(p)"] = _and_allowed(self.rules, component)
+            line = self.matrix.rows if self.layout == Layout.COLUMN_MAJOR else self.matrix.columns
+            macros["AND_ALLOWED(p)"] = _and_allowed(self.rules.for_line(line * component.size), component)
         return macros
 
     def _name(self, operation: str) -> str:

@@ -80,9 +80,17 @@ def _fitted(parameter: KernelParameter, value: Any, loose: bool) -> Any:
     wanted_type = _NUMPY.get(parameter.scalar or "") if parameter.scalar == parameter.type_name else None
     if wanted_type is None:
         return _bytes(parameter, value)
+    return number(wanted_type, value, loose)
+
+
+def number(dtype: Any, value: Any, loose: bool = False) -> Any:
+    """Convert a number of Python or numpy to the numpy type `dtype`; an array may have one element.
+
+    `loose` is as in `fitted`. Raises Misfit if the type cannot hold the number, or if the value is none.
+    """
     if isinstance(value, (np.generic, np.ndarray)) and value.size == 1 and value.dtype.kind != "V":
-        return _numpy_number(wanted_type, value.reshape(())[()], loose)
-    return _number(wanted_type, value)
+        return _numpy_number(dtype, value.reshape(())[()], loose)
+    return _number(dtype, value)
 
 
 def _check_pointer(parameter: KernelParameter, value: Any) -> None:

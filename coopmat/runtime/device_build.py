@@ -22,6 +22,7 @@ from coopmat.options import CompileOptions, UsageError
 from . import driver
 from .driver import quietly
 from .fitting import fitted
+from .instruction_probe import may_use_tiles_of
 from .launch import compile_resolved, resolve_options, with_advice
 
 logger = logging.getLogger("coopmat.build")
@@ -189,6 +190,8 @@ def cache_key(
             "driver options": list(for_device),
             "device": [device.platform, device.name, device.version, device.driver, sorted(device.extensions)],
             "environment": driver_environment(),
+            # A binary from the cache may use tiles, for which this process must have the system's permission.
+            "tiles": may_use_tiles_of(device),
         }
     )
 

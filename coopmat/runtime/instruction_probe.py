@@ -79,6 +79,11 @@ def may_use_tiles() -> bool:
     return int(ctypes.CDLL(None).syscall(*map(ctypes.c_long, _PERMISSION))) == 0
 
 
+def may_use_tiles_of(device: DeviceInfo) -> bool:
+    """Return whether programs of this process may use the device's tiles, if it has any; request the permission."""
+    return any(row.keeps_state and _is_likely(device, row) for row in LOWERED_ROUTES["x86"].every_product)
+
+
 def code_for(device: DeviceInfo, route: str) -> str:
     """Return the form of the program on a route that only OpenCL C can express: `LINKED` or "c"."""
     links = device.takes_spirv and route_for(device).code == "spirv" and not LOWERED_ROUTES[route].family

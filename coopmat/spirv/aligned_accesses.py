@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..matrices.memory_rules import MemoryRules
+from ..matrices.variants import Layout
 from .module import ENUM, OP, Instruction, Module
 
 _ALIGNED = ENUM["MemoryAccess.Aligned"]
@@ -9,11 +11,11 @@ _ALIGNED = ENUM["MemoryAccess.Aligned"]
 _STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 
 
-def with_alignment(spirv: bytes, pointer_alignment: int) -> bytes:
+def with_alignment(spirv: bytes, rules: MemoryRules) -> bytes:
     """Add Aligned to every matrix load and store that lacks it, and return the module.
 
-    The alignment is `pointer_alignment` bytes, or the component's size if larger: the language guarantees that the
-    pointers are multiples of it.
+    The alignment is that of the rules, or the component's size if larger: the language guarantees that the pointers are
+    multiples of it.
     """
     module = Module.parse(spirv)
     definitions = module.definitions()
@@ -23,13 +25,18 @@ def with_alignment(spirv: bytes, pointer_alignment: int) -> bytes:
             continue
         mask, *others = item.operands[at + 1 :] or (0,)
         if not mask & _ALIGNED:
-            least = max(pointer_alignment, _component_size(item, definitions))
+            least = _least(item, rules, definitions)
             # The operand must be a power of two. It precedes the operands of the other bits.
             item.operands = (*item.operands[: at + 1], mask | _ALIGNED, least & -least, *others)
     return module.to_bytes()
 
 
-def _component_size(item: Instruction, definitions: dict[int, Instruction]) -> int:
-    """Return the size of the matrix's components in bytes."""
+def _least(item: Instruction, rules: MemoryRules, definitions: dict[int, Instruction]) -> int:
+    """Return the bytes of which the address of a load or store is a multiple."""
     matrix = item.result_type or definitions[item.operands[1]].result_type or 0
-    return definitions[definitions[matrix].operands[0]].operands[0] // 8
+    component, _, rows, columns, _ = definitions[matrix].operands
+    layout = definitions[item.operands[_STRIDE_AT[item.opcode] - 1]]
+    is_column_major = layout.opcode == OP["OpConstant"] and layout.operands[0] == Layout.COLUMN_MAJOR
+    size = definitions[component].operands[0] // 8
+    count = definitions[rows if is_column_major else columns].operands[0]
+    return max(rules.for_line(count * size).pointer_alignment, size)

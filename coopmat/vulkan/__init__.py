@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .devices import VulkanDevice as VulkanDevice, list_devices as list_devices, select as select
+    from .image_values import Image as Image, Sampler as Sampler
     from .listing import as_dict as as_dict, rows as rows
     from .loader import NoVulkan as NoVulkan, VulkanError as VulkanError
+    from .plans import plan as plan
     from .program import (
         Device as Device,
         Kernel as Kernel,
@@ -27,15 +29,18 @@ if TYPE_CHECKING:
 # Public name -> module that defines the name, imported on first use.
 _LATER = {
     "Device": "program",
+    "Image": "image_values",
     "Kernel": "program",
     "LocalMemory": "program",
     "NoVulkan": "loader",
     "Program": "program",
+    "Sampler": "image_values",
     "VulkanDevice": "devices",
     "VulkanError": "loader",
     "as_dict": "listing",
     "list_devices": "devices",
     "load": "program",
+    "plan": "plans",
     "rows": "listing",
     "select": "devices",
 }

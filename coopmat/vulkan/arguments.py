@@ -9,17 +9,22 @@ import numpy as np
 
 from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.runtime import LocalMemory, launch_error
+from coopmat.runtime.argument_checks import Misfit, number
 
+from .devices import VulkanDevice
+from .image_values import check_image, check_sampler
 from .modules import Argument
 
 # OpenCL C scalar type -> numpy type
 _NUMPY = {row.opencl_c: np.dtype(row.numpy) for row in COMPONENT_TYPES.values()}
-_TYPE = re.compile(r"([a-z]\w*?)(2|3|4|8|16)?( ?\*)?$")
+_TYPE = re.compile(r"([a-z]\w*?)(2|3|4|8|16)?(?: ?\*)?$")
 _QUALIFIERS = frozenset(["const", "volatile", "restrict", "global", "constant", "local", "private"])
 
 
-def check(kernel: str, argument: Argument, value: Any) -> Any:
+def check(kernel: str, argument: Argument, value: Any, device: VulkanDevice) -> Any:
     """Return the value of an argument: an array for an address, a size for local memory, bytes for a value.
+
+    An image or sampler is returned unchanged.
 
     Raises CompileError if the value does not match the argument.
     """
@@ -34,7 +39,9 @@ def check(kernel: str, argument: Argument, value: Any) -> Any:
         raise launch_error(f"{place} needs a numpy array, not {_given(value)}", "argument")
     if argument.kind == "value":
         return _bytes(place, argument, value)
-    raise launch_error(f"{place}: images and samplers as arguments are not supported yet", "argument")
+    if argument.kind == "image":
+        return check_image(place, argument, value, device)
+    return check_sampler(place, argument, value)
 
 
 def _elements(place: str, argument: Argument, size: int) -> int:
@@ -46,46 +53,62 @@ def _elements(place: str, argument: Argument, size: int) -> int:
 
 
 def _array(place: str, argument: Argument, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    wanted = _scalar(argument.type)
-    # Integers of the same size hold the bits of types that numpy lacks; bytes hold anything.
-    fits = wanted is None or array.dtype in (wanted, np.dtype("u1"), np.dtype("i1"))
-    if wanted is not None and not fits and (array.dtype.itemsize != wanted.itemsize or array.dtype.kind not in "iuV"):
-        raise launch_error(f"{place} needs an array of {wanted}, not {_given(array)}", "argument")
+    _check_type(place, _elements_of(argument.type)[0], array)
     if not array.flags.c_contiguous:
         raise launch_error(f"{place} needs an array in C's order; use numpy.ascontiguousarray", "argument")
     return array
 
 
-def _scalar(type_name: str) -> np.dtype[Any] | None:
-    """Return the numpy type of an OpenCL C type's scalars; None for structures and unknown types."""
-    words = [word for word in type_name.replace("*", " * ").split() if word not in _QUALIFIERS]
-    match = _TYPE.match(" ".join(words).replace("unsigned ", "u"))
-    return _NUMPY.get(match[1]) if match else None
+def _elements_of(type_name: str) -> tuple[np.dtype[Any] | None, int]:
+    """Return the numpy type and the number of the scalars of an OpenCL C type; None for structures."""
+    tokens = [token for token in type_name.replace("*", " * ").split() if token not in _QUALIFIERS]
+    match = _TYPE.match(" ".join(tokens))
+    return (_NUMPY.get(match[1]), int(match[2] or 1)) if match else (None, 1)
+
+
+def _check_type(place: str, wanted: np.dtype[Any] | None, value: Any) -> None:
+    """Raise CompileError unless the elements of a numpy value are of the type `wanted`; None for any type.
+
+    Bytes and structured types hold anything.
+    """
+    given = value.dtype
+    if not given.isnative or given.hasobject:
+        raise launch_error(f"{place} needs numbers in this machine's byte order, not {_given(value)}", "argument")
+    if wanted is not None and given not in (wanted, np.dtype("u1"), np.dtype("i1")) and not _may_hold(given, wanted):
+        raise launch_error(f"{place} needs an array of {wanted}, not {_given(value)}", "argument")
+
+
+def _may_hold(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Return whether elements of another type may be passed: integers may differ in sign, and hold a half's bits."""
+    if given.itemsize != wanted.itemsize:
+        return False
+    return given.kind == "V" or (given.kind in "iu" and (wanted.kind in "iu" or wanted == np.float16))
 
 
 def _bytes(place: str, argument: Argument, value: Any) -> bytes:
     """Return the bytes of a scalar, vector or structure, filled up with zeros to the argument's size."""
-    size, wanted = argument.bytes or 0, _scalar(argument.type)
-    if isinstance(value, (bool, int, float, np.bool_)) and not isinstance(value, np.floating) and wanted is not None:
+    size, (wanted, count) = argument.bytes or 0, _elements_of(argument.type)
+    if isinstance(value, bytes):
+        data = value
+    elif wanted is not None and count == 1:
         try:
-            value = wanted.type(value)
-        except (OverflowError, ValueError):
-            raise launch_error(f"{place} cannot hold {value}", "argument") from None
-    if not isinstance(value, (np.ndarray, np.generic, bytes)):
-        raise launch_error(f"{place} needs a number or a value of numpy, not {_given(value)}", "argument")
-    data = value if isinstance(value, bytes) else value.tobytes()
-    # Scalars of one and two bytes occupy four; nothing else differs in size.
-    natural = wanted.itemsize if wanted is not None and wanted.itemsize < size <= 4 else size
+            scalar = number(wanted, value)
+        except Misfit as misfit:
+            raise launch_error(f"{place} {misfit}", "argument") from None
+        if argument.multiple is not None and scalar % argument.multiple:
+            rule = f"is the stride of matrices, and must be a multiple of {argument.multiple}"
+            raise launch_error(f"{place} is {scalar}; it {rule}", "alignment")
+        data = scalar.tobytes()
+    elif isinstance(value, (np.ndarray, np.generic)):
+        _check_type(place, wanted, value)
+        data = value.tobytes()
+    else:
+        raise launch_error(f"{place} needs {size} bytes in a value of numpy, not {_given(value)}", "argument")
+    # Scalars of one and two bytes occupy four, and vectors of three elements have the size of four.
+    natural = size if wanted is None else wanted.itemsize * count
     if len(data) not in (natural, size):
         raise launch_error(f"{place} has {natural} bytes, and its value has {len(data)}", "argument")
-    if isinstance(value, np.generic) and wanted is not None and not _may_hold(value.dtype, wanted):
-        raise launch_error(f"{place} needs {wanted}, not {_given(value)}", "argument")
     return data.ljust(size, b"\0")
-
-
-def _may_hold(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Return whether a scalar of its size may be passed: integers may differ in sign, and hold the bits of a half."""
-    return given == wanted or (given.kind in "iuV" and (wanted.kind in "iu" or wanted == np.float16))
 
 
 def _given(value: Any) -> str:

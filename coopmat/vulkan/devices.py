@@ -18,6 +18,7 @@ from typing import Any
 from coopmat.child_process import ending
 from coopmat.devices import DeviceInfo
 from coopmat.diagnostics import CompileError, Diagnostic, Note, Severity
+from coopmat.matrices.memory_rules import VULKAN_ALIGNMENT
 from coopmat.matrices.variants import COMPONENT_TYPES, Variant
 
 from . import interface as vk
@@ -43,8 +44,6 @@ _COMPONENTS: Mapping[int, str] = {
     1000491002: "e4m3",
     1000491003: "e5m2",
 }
-# Vulkan requires that pointers and strides of matrices are multiples of 16 bytes, or of a shorter row.
-_ALIGNMENT = 16
 _COMPUTE_STAGE = 0x20
 # The multiples of flexible dimensions that programs may use.
 _MULTIPLES = (1, 2, 3, 4, 6, 8)
@@ -109,7 +108,7 @@ class VulkanDevice(DeviceInfo):
     identifier: the text of deviceUUID.
     api: the version of Vulkan, such as (1, 3).
     features: the features that it has, such as "VkPhysicalDeviceFeatures.shaderInt64".
-    limits: name -> value of the limits in `interface.LIMITS`.
+    limits: name -> value of the limits in `interface.LIMITS`, and of maxComputeWorkgroupSubgroups.
     sub_group_size: the subgroup size of a kernel that requires none.
     requires_sizes: whether a kernel can require one of `sub_group_sizes`.
     products, flexible: the multiply-adds, and those with flexible dimensions.
@@ -256,6 +255,7 @@ def describe(instance: Instance, handle: int, number: int) -> VulkanDevice:
     extensions = _extensions(instance, handle)
     features = _features(instance, handle, version, extensions)
     limits = {name: _limit(properties, name) for name in vk.LIMITS}
+    limits["maxComputeWorkgroupSubgroups"] = more["sizes"].maxComputeWorkgroupSubgroups
     sizes, requires = _sub_groups(more, features)
     products = _products(instance, handle) if MATRICES in extensions else ()
     driver = " ".join((more["driver"].driverName.decode(), more["driver"].driverInfo.decode())).strip()
@@ -274,8 +274,8 @@ def describe(instance: Instance, handle: int, number: int) -> VulkanDevice:
         fp64="VkPhysicalDeviceFeatures.shaderFloat64" in features,
         compute_units=0,
         local_memory=limits["maxComputeSharedMemorySize"],
-        pointer_alignment=_ALIGNMENT if products else None,
-        stride_multiple=_ALIGNMENT if products else None,
+        pointer_alignment=VULKAN_ALIGNMENT if products else None,
+        stride_multiple=VULKAN_ALIGNMENT if products else None,
         opencl_c="CL3.0",
         target_env=_TARGET,
         number=number,

@@ -6,7 +6,7 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from . import interface as vk
@@ -20,9 +20,9 @@ _ALLOCATE_WITH_ADDRESS = 2
 _REQUIRE_FULL_SUBGROUPS = 2
 _TIMESTAMPS = 2
 _RESULT_64_BITS, _RESULT_WAIT = 1, 2
-_OUT_OF_DEVICE_MEMORY = -2
+_OUT_OF_DEVICE_MEMORY, _DEVICE_LOST = -2, -4
 _TOP_OF_PIPE, _COMPUTE_SHADER, _BOTTOM_OF_PIPE, _HOST = 1, 0x800, 0x2000, 0x4000
-_SHADER_WRITE, _HOST_READ = 0x40, 0x2000
+_SHADER_WRITE, _SHADER_ACCESS, _HOST_READ = 0x40, 0x60, 0x2000
 _RESETTABLE_COMMANDS = 2
 # The seconds after which a wait for the device returns to Python, so that Ctrl-C is noticed.
 _SLICE = 0.25
@@ -61,7 +61,7 @@ class LogicalDevice:
         self, instance: Instance, physical: int, extensions: Iterable[str], features: Iterable[str], period: float = 1.0
     ) -> None:
         self.instance, self.physical, self.call = instance, physical, instance.call
-        self._process, self._is_abandoned, self._period = os.getpid(), False, period
+        self._process, self._is_abandoned, self._period, self._is_timed = os.getpid(), False, period, False
         self._resources: dict[int, Resource] = {}
         self._lock = threading.Lock()
         self.family, self._clock_bits = self._compute_family()
@@ -75,7 +75,6 @@ class LogicalDevice:
         self._pool = self.create("vkCreateCommandPool", pool)
         queries = vk.VkQueryPoolCreateInfo(queryType=_TIMESTAMPS, queryCount=2)
         self._queries = self.create("vkCreateQueryPool", queries) if self._clock_bits else 0
-        self._fence = self.create("vkCreateFence", vk.VkFenceCreateInfo())
 
     def _compute_family(self) -> tuple[int, int]:
         """Return the index of a queue family for kernels, and the number of bits of its clock; 0 if it has none."""
@@ -122,17 +121,24 @@ class LogicalDevice:
         self._resources[id(resource)] = resource
 
     def forget(self, resource: Resource) -> bool:
-        """Return whether a resource is still to be destroyed, and forget it."""
-        return self._resources.pop(id(resource), None) is not None and self._is_usable
+        """Return whether a resource is to be destroyed now, and forget it.
+
+        What an abandoned kernel may still use remains registered, for `close`.
+        """
+        return self._is_usable and self._resources.pop(id(resource), None) is not None
 
     @property
     def _is_usable(self) -> bool:
-        """Whether objects may be destroyed: the process is no fork, and no kernel was abandoned while it ran."""
+        """Whether objects may be destroyed: the process is no fork, and no abandoned kernel may still run."""
         return self._process == os.getpid() and not self._is_abandoned
 
-    def allocate(self, size: int, bits: int) -> int:
-        """Return memory that the host can access, near the device if it has enough; `bits` has its allowed types."""
-        flags, host = vk.VkMemoryAllocateFlagsInfo(flags=_ALLOCATE_WITH_ADDRESS), _HOST_VISIBLE | _HOST_COHERENT
+    def allocate(self, size: int, bits: int, *, for_host: bool = True) -> int:
+        """Return memory, near the device if it has enough; `bits` has its allowed types.
+
+        `for_host`: the host can access the memory.
+        """
+        flags = vk.VkMemoryAllocateFlagsInfo(flags=_ALLOCATE_WITH_ADDRESS)
+        host = _HOST_VISIBLE | _HOST_COHERENT if for_host else 0
         error = VulkanError("vkAllocateMemory", _OUT_OF_DEVICE_MEMORY)
         for wanted in (host | _DEVICE_LOCAL, host):
             for i in range(self._memory.memoryTypeCount):
@@ -145,35 +151,51 @@ class LogicalDevice:
                     error = failure
         raise error
 
-    def run(self, pipeline: Pipeline, constants: bytes, groups: Sequence[int]) -> float:
+    def run(self, pipeline: Pipeline, constants: bytes, groups: Sequence[int], sets: Sequence[int] = ()) -> float:
         """Execute a pipeline with push constants, wait for its end, and return its time in seconds.
 
-        Threads take turns: the queue, the fence and the queries belong to one run at a time.
+        sets: the descriptor sets, from number 0 on.
+        """
+        return self.execute(lambda command: self._record(command, pipeline, constants, groups, sets))
+
+    def execute(self, record: Callable[[int], None]) -> float:
+        """Execute the commands that `record` writes to a command buffer, and return their time in seconds.
+
+        The time is that of the device if the commands contain its timestamps. Threads take turns: the queue and
+        the queries belong to one run at a time.
         """
         with self._lock:
-            return self._run(pipeline, constants, groups)
+            return self._execute(record)
 
-    def _run(self, pipeline: Pipeline, constants: bytes, groups: Sequence[int]) -> float:
-        call = self.call
+    def _execute(self, record: Callable[[int], None]) -> float:
+        call, begin = self.call, vk.VkCommandBufferBeginInfo()
+        self._is_timed = False
         allocation = vk.VkCommandBufferAllocateInfo(commandPool=self._pool, commandBufferCount=1)
         command = ctypes.c_uint64()
         call.vkAllocateCommandBuffers(self.handle, ctypes.addressof(allocation), ctypes.addressof(command))
         try:
-            self._record(command.value, pipeline, constants, groups)
+            call.vkBeginCommandBuffer(command.value, ctypes.addressof(begin))
+            record(command.value)
+            call.vkEndCommandBuffer(command.value)
             start = time.perf_counter()
             self._submit(command)
             seconds = time.perf_counter() - start
         finally:
             if self._is_usable:
                 call.vkFreeCommandBuffers(self.handle, self._pool, 1, ctypes.addressof(command))
-        return self._elapsed() if self._queries else seconds
+        return self._elapsed() if self._is_timed else seconds
 
-    def _record(self, command: int, pipeline: Pipeline, constants: bytes, groups: Sequence[int]) -> None:
-        call, begin = self.call, vk.VkCommandBufferBeginInfo()
-        call.vkBeginCommandBuffer(command, ctypes.addressof(begin))
+    def _record(
+        self, command: int, pipeline: Pipeline, constants: bytes, groups: Sequence[int], sets: Sequence[int]
+    ) -> None:
+        call, self._is_timed = self.call, bool(self._queries)
         if self._queries:
             call.vkCmdResetQueryPool(command, self._queries, 0, 2)
         call.vkCmdBindPipeline(command, 1, pipeline.handle)
+        if sets:
+            handles = (ctypes.c_uint64 * len(sets))(*sets)
+            first = ctypes.addressof(handles)
+            call.vkCmdBindDescriptorSets(command, 1, pipeline.layout, 0, len(sets), first, 0, None)
         if constants:
             data = ctypes.create_string_buffer(constants, len(constants))
             size = len(constants)
@@ -183,26 +205,31 @@ class LogicalDevice:
         call.vkCmdDispatch(command, *groups)
         if self._queries:
             call.vkCmdWriteTimestamp(command, _BOTTOM_OF_PIPE, self._queries, 1)
-        barrier = vk.VkMemoryBarrier(srcAccessMask=_SHADER_WRITE, dstAccessMask=_HOST_READ)
+        # The host, and the next run, read what this run wrote.
+        barrier = vk.VkMemoryBarrier(srcAccessMask=_SHADER_WRITE, dstAccessMask=_HOST_READ | _SHADER_ACCESS)
         one = ctypes.addressof(barrier)
-        call.vkCmdPipelineBarrier(command, _COMPUTE_SHADER, _HOST, 0, 1, one, 0, None, 0, None)
-        call.vkEndCommandBuffer(command)
+        call.vkCmdPipelineBarrier(command, _COMPUTE_SHADER, _HOST | _COMPUTE_SHADER, 0, 1, one, 0, None, 0, None)
 
     def _submit(self, command: ctypes.c_uint64) -> None:
         """Execute a command buffer, and wait for its end.
 
-        If the wait is interrupted, nothing of the device is destroyed any more, since it may still be used.
+        An exception of a signal's handler may interrupt the wait. Then the kernel is abandoned: nothing of the device
+        is destroyed before a later run ends, which the queue executes after the abandoned kernel.
         """
-        call, fence = self.call, ctypes.c_uint64(self._fence)
+        call, fence = self.call, ctypes.c_uint64(self.create("vkCreateFence", vk.VkFenceCreateInfo()))
         submission = vk.VkSubmitInfo(commandBufferCount=1, pCommandBuffers=ctypes.addressof(command))
-        call.vkQueueSubmit(self.queue, 1, ctypes.addressof(submission), self._fence)
         try:
+            call.vkQueueSubmit(self.queue, 1, ctypes.addressof(submission), fence.value)
             while call.vkWaitForFences(self.handle, 1, ctypes.addressof(fence), 1, int(_SLICE * 1e9)) != SUCCESS:
                 pass
-        except KeyboardInterrupt:
-            self._is_abandoned = True
+        except BaseException as error:
+            if isinstance(error, VulkanError) and (error.function == "vkQueueSubmit" or error.result == _DEVICE_LOST):
+                call.vkDestroyFence(self.handle, fence.value, None)
+            else:
+                self._is_abandoned = True
             raise
-        call.vkResetFences(self.handle, 1, ctypes.addressof(fence))
+        self._is_abandoned = False
+        call.vkDestroyFence(self.handle, fence.value, None)
 
     def _elapsed(self) -> float:
         times = (ctypes.c_uint64 * 2)()
@@ -212,24 +239,37 @@ class LogicalDevice:
         return float((times[1] - times[0]) % (1 << self._clock_bits)) * self._period * 1e-9
 
     def close(self) -> bool:
-        """Destroy the device and everything that was created on it; return False if that is not possible."""
+        """Destroy the device and everything that was created on it; return False if that is not possible.
+
+        It is not possible in a fork of the process, nor while a kernel runs.
+        """
+        if not self._lock.acquire(timeout=_SLICE):
+            return False
+        try:
+            self._destroy()
+            return self._is_usable
+        finally:
+            self._lock.release()
+
+    def _destroy(self) -> None:
         for resource in list(self._resources.values()):
             resource.close()
         if self.handle and self._is_usable:
-            self.call.vkDestroyFence(self.handle, self._fence, None)
             self.call.vkDestroyCommandPool(self.handle, self._pool, None)
             self.call.vkDestroyQueryPool(self.handle, self._queries, None)
             self.call.vkDestroyDevice(self.handle, None)
         self.handle = 0
-        return self._is_usable
 
 
 class Buffer:
-    """A buffer with an address for kernels; `memory` is a view of its bytes for the host."""
+    """A buffer with an address for kernels; `memory` is a view of its bytes for the host.
 
-    def __init__(self, device: LogicalDevice, size: int) -> None:
-        self._device = device
-        self._handle = self._memory = self.address = 0
+    `usage` has the bits of VkBufferUsageFlags besides those for addresses.
+    """
+
+    def __init__(self, device: LogicalDevice, size: int, usage: int = 0) -> None:
+        self._device, self._usage = device, usage | _STORAGE_BUFFER | _HAS_ADDRESS
+        self.handle = self._memory = self.address = 0
         device.register(self)
         try:
             self._allocate(size)
@@ -239,22 +279,22 @@ class Buffer:
 
     def _allocate(self, size: int) -> None:
         device, call = self._device, self._device.call
-        info = vk.VkBufferCreateInfo(size=max(size, 16), usage=_STORAGE_BUFFER | _HAS_ADDRESS)
-        self._handle = device.create("vkCreateBuffer", info)
+        info = vk.VkBufferCreateInfo(size=max(size, 16), usage=self._usage)
+        self.handle = device.create("vkCreateBuffer", info)
         needs = vk.VkMemoryRequirements()
-        call.vkGetBufferMemoryRequirements(device.handle, self._handle, ctypes.addressof(needs))
+        call.vkGetBufferMemoryRequirements(device.handle, self.handle, ctypes.addressof(needs))
         self._memory = device.allocate(needs.size, needs.memoryTypeBits)
-        call.vkBindBufferMemory(device.handle, self._handle, self._memory, 0)
+        call.vkBindBufferMemory(device.handle, self.handle, self._memory, 0)
         start = ctypes.c_void_p()
         call.vkMapMemory(device.handle, self._memory, 0, needs.size, 0, ctypes.addressof(start))
         self.memory = memoryview((ctypes.c_char * size).from_address(start.value or 0)).cast("B")
-        question = vk.VkBufferDeviceAddressInfo(buffer=self._handle)
+        question = vk.VkBufferDeviceAddressInfo(buffer=self.handle)
         self.address = call.vkGetBufferDeviceAddress(device.handle, ctypes.addressof(question))
 
     def close(self) -> None:
         """Free the buffer; `memory` must not be used any more."""
         if self._device.forget(self):
-            self._device.call.vkDestroyBuffer(self._device.handle, self._handle, None)
+            self._device.call.vkDestroyBuffer(self._device.handle, self.handle, None)
             self._device.call.vkFreeMemory(self._device.handle, self._memory, None)
 
 
@@ -264,6 +304,7 @@ class Pipeline:
     name: the entry point.
     constants: specialisation constant -> value, each of 32 bits.
     push_constant_bytes: the size of the block of arguments.
+    set_layouts: the layouts of its descriptor sets, from number 0 on.
     sub_group_size: the required subgroup size; None if the device chooses.
     full: whether the work-groups must consist of full subgroups.
     """
@@ -278,26 +319,31 @@ class Pipeline:
         sub_group_size: int | None = None,
         *,
         full: bool = False,
+        set_layouts: Sequence[int] = (),
     ) -> None:
         self._device, self._name, self._constants = device, name, constants
         self.handle = self.layout = self._module = 0
         device.register(self)
         try:
-            self._create(spirv, push_constant_bytes)
+            self._create(spirv, push_constant_bytes, set_layouts)
             self._compile(sub_group_size or 0, full)
         except BaseException:
             self.close()
             raise
 
-    def _create(self, spirv: bytes, push_constant_bytes: int) -> None:
+    def _create(self, spirv: bytes, push_constant_bytes: int, set_layouts: Sequence[int]) -> None:
         device = self._device
         code = ctypes.create_string_buffer(spirv, len(spirv))
         module = vk.VkShaderModuleCreateInfo(codeSize=len(spirv), pCode=ctypes.addressof(code))
         self._module = device.create("vkCreateShaderModule", module)
         block = vk.VkPushConstantRange(stageFlags=_COMPUTE_STAGE, size=push_constant_bytes)
         has_block = push_constant_bytes > 0
+        sets = (ctypes.c_uint64 * len(set_layouts))(*set_layouts)
         layout = vk.VkPipelineLayoutCreateInfo(
-            pushConstantRangeCount=int(has_block), pPushConstantRanges=ctypes.addressof(block) if has_block else None
+            setLayoutCount=len(sets),
+            pSetLayouts=ctypes.addressof(sets),
+            pushConstantRangeCount=int(has_block),
+            pPushConstantRanges=ctypes.addressof(block) if has_block else None,
         )
         self.layout = device.create("vkCreatePipelineLayout", layout)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coopmat.diagnostics import CompileError
 from coopmat.spirv.module import ENUM, Module, encode_string, instruction
 
 from .devices import VulkanDevice
@@ -22,6 +23,8 @@ def try_empty_kernel(device: VulkanDevice, _argument: str) -> str:
             opened.load_spirv(empty_module(), description).kernel()(1, 1)
     except (NoVulkan, VulkanError) as error:
         return str(error)
+    except CompileError as error:
+        return "; ".join(diagnostic.message for diagnostic in error.diagnostics)
     return ""
 
 

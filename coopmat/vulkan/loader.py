@@ -23,6 +23,8 @@ _LIBRARIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _HIGHEST = (1, 4)
 SUCCESS, TIMEOUT, _INCOMPLETE = 0, 2, 5
 _INCOMPATIBLE_DRIVER = -9
+# The extension with which the loader also lists drivers of a subset of Vulkan, such as MoltenVK, and its flag.
+_PORTABILITY, _ENUMERATE_PORTABILITY = b"VK_KHR_portability_enumeration", 1
 
 
 class VulkanError(RuntimeError):
@@ -109,7 +111,16 @@ class Instance:
         start.vkEnumerateInstanceVersion(ctypes.addressof(version))
         self.version = min(numbers_of(version.value)[:2], _HIGHEST)
         application = vk.VkApplicationInfo(apiVersion=self.version[0] << 22 | self.version[1] << 12)
-        info = vk.VkInstanceCreateInfo(pApplicationInfo=ctypes.addressof(application))
+        ask = start.vkEnumerateInstanceExtensionProperties
+        rows = listed(vk.VkExtensionProperties, lambda count, array: ask(None, count, array))
+        has_subsets = _PORTABILITY in {row.extensionName for row in rows}
+        names = (ctypes.c_char_p * 1)(_PORTABILITY)
+        info = vk.VkInstanceCreateInfo(
+            flags=_ENUMERATE_PORTABILITY if has_subsets else 0,
+            pApplicationInfo=ctypes.addressof(application),
+            enabledExtensionCount=int(has_subsets),
+            ppEnabledExtensionNames=ctypes.addressof(names),
+        )
         handle = ctypes.c_uint64()
         try:
             start.vkCreateInstance(ctypes.addressof(info), None, ctypes.addressof(handle))

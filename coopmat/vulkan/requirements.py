@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from coopmat.matrices.variants import COMPONENT_TYPES
+from coopmat.runtime import launch_error
+from coopmat.spirv.module import ENUM, OP, MalformedModule, Module, decode_string
 
 from .devices import FLEXIBLE, MATRICES_2, Product, VulkanDevice
 from .driver import split_feature
@@ -20,6 +22,8 @@ _HOST_FEATURES = (
     "VkPhysicalDeviceVulkan13Features.computeFullSubgroups",
 )
 FULL_SUBGROUPS = _HOST_FEATURES[2]
+# A driver of a subset of Vulkan has this extension, which must then be enabled.
+_SUBSET = "VK_KHR_portability_subset"
 # Component type in a launch description -> its name here
 _NAMES: Mapping[str, str] = {
     **{f"float{row.bits}": row.name for row in COMPONENT_TYPES.values() if row.name in ("f16", "f32", "f64")},
@@ -60,10 +64,34 @@ def _missing(device: VulkanDevice, description: LaunchDescription) -> Iterator[s
             yield f"{size} bytes of push constants for the arguments of kernel '{name}' (it has {limit})"
 
 
+def check_module(spirv: bytes, description: LaunchDescription) -> None:
+    """Raise CompileError unless a module has the kernels of a launch description, and these have consistent arguments.
+
+    A driver may crash on other modules.
+    """
+    try:
+        module = Module.parse(spirv, before_functions=True)
+    except MalformedModule as error:
+        raise launch_error(f"the bytes are no SPIR-V module: {error}", "spirv") from None
+    points = [item for item in module.instructions if item.opcode == OP["OpEntryPoint"]]
+    model = ENUM["ExecutionModel.GLCompute"]
+    names = {decode_string(item.operands[2:])[0] for item in points if item.operands[0] == model}
+    for name, kernel in description.kernels.items():
+        if name not in names:
+            has = ", ".join(sorted(names)) or "none"
+            raise launch_error(
+                f"the module has no kernel '{name}' for Vulkan; its kernels are: {has}", "unknown-kernel"
+            )
+        ends = [(row.offset or 0) + (row.bytes or 0) for row in kernel.arguments if row.offset is not None]
+        if max(ends, default=0) > kernel.push_constant_bytes or kernel.push_constant_bytes % 4:
+            size = kernel.push_constant_bytes
+            raise launch_error(f"the arguments of kernel '{name}' do not fit in its {size} bytes of push constants")
+
+
 def enabled(device: VulkanDevice, description: LaunchDescription) -> tuple[frozenset[str], frozenset[str]]:
     """Return the extensions and features to enable for a module: its requirements, and the features for this host."""
     requires = description.requires
-    extensions = set(requires.extensions)
+    extensions = {*requires.extensions, *({_SUBSET} & device.extensions)}
     features = {*requires.features, *(name for name in _HOST_FEATURES if name in device.features)}
     products = set(device.products)
     if any(_product(product) not in products for product in requires.matrix_products) or any(
@@ -117,10 +145,11 @@ def _operand(product: Product, shape: MatrixShape) -> tuple[int, int]:
 def required_sub_group_size(device: VulkanDevice, name: str, kernel: KernelLaunch) -> tuple[int | None, str]:
     """Return the subgroup size to require for a kernel, None if none can be, and why it cannot be launched, or "".
 
-    A kernel that is compiled for no size gets the device's usual one, since SPIR-V 1.6 would let the device vary it.
+    A kernel that is compiled for no size gets the device's usual one, since SPIR-V 1.6 would let the device vary it. A
+    device with one size needs no requirement, which would limit the work-group's size.
     """
     size = kernel.sub_group_size or device.sub_group_size
     if size not in device.sub_group_sizes:
         sizes = ", ".join(map(str, device.sub_group_sizes))
         return None, f"kernel '{name}' needs subgroups of {size}, and {device.label} has subgroups of {sizes}"
-    return (size if device.requires_sizes else None), ""
+    return (size if device.requires_sizes and len(device.sub_group_sizes) > 1 else None), ""

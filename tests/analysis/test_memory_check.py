@@ -145,3 +145,28 @@ def test_constant_strides_of_ir_and_spirv() -> None:
         found = [item.code for item in caught.value.diagnostics]
         assert found == [STRIDE] * (2 if language == "ir" else 1)
         coopmat.compile(text, ["--matrix-stride-multiple", "8"], language=language)
+
+
+BYTES = "typedef char C __attribute__((coop_mat(memory_scope_sub_group, {}, CLK_COOPERATIVE_MATRIX_B)));\n"
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "stride", "wrong"),
+    [
+        *(("8, 8", "ROW", "8", False), ("8, 8", "ROW", "12", True), ("8, 8", "ROW", "0", False)),
+        *(("8, 16", "ROW", "24", True), ("8, 16", "ROW", "32", False), ("8, 32", "ROW", "24", True)),
+        *(("8, 16", "COLUMN", "24", False), ("16, 8", "COLUMN", "24", True), ("16, 8", "ROW", "24", False)),
+    ],
+)
+def test_vulkan_requires_the_alignment_of_a_line(shape: str, layout: str, stride: str, wrong: bool) -> None:
+    source = BYTES.format(shape) + f"kernel void k(global char *p) {{ C m = coop_mat_load(p, {layout}, {stride}); }}"
+    source = source.replace("ROW", "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR")
+    source = source.replace("COLUMN,", "CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR,")
+    assert [d.code for d in told(source, CompileOptions(target_env="vulkan1.3"))] == [STRIDE] * wrong
+
+
+def test_vulkan_requires_the_alignment_of_a_line_at_addresses() -> None:
+    source = BYTES.format("8, 8") + "kernel void k(global char *p) { C m = coop_mat_load(p + %d, ROW, 8); }"
+    options = CompileOptions(target_env="vulkan1.3")
+    assert told(source % 8, options) == []
+    assert [d.code for d in told(source % 4, options)] == [ARGUMENT]

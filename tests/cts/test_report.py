@@ -11,7 +11,7 @@ import pytest
 from test_profile import CPU
 
 from coopmat.cts.outcome import Outcome, Results, Status
-from coopmat.cts.report import html, json as json_report, junit
+from coopmat.cts.report import html, json as json_report, junit, logs
 from coopmat.cts.report.features import Features, features
 from coopmat.cts.report.text import TextReport
 from coopmat.cts.schedule import Settings
@@ -70,8 +70,8 @@ def test_the_page_is_whole_and_escaped(results):
     seen = "".join(page.text)
     for wanted in ("FAILED 1 of 4 tests.", CPU.name, "5 of 6 variants were run", "coopmat cts <all>", 'b & "c" </pre>'):
         assert wanted in seen
-    assert all(link.startswith("#") for link in page.links) and "http" not in text
-    assert "prefers-color-scheme: dark" in text and "width=device-width" in text
+    assert all(link.startswith("#") for link in page.links) and "://" not in text
+    assert "light-dark(" in text and "width=device-width" in text
 
 
 def test_each_cell_has_words_and_finds_its_variants(results):
@@ -102,6 +102,31 @@ def test_the_page_begins_with_failures_and_links_to_their_files(results, tmp_pat
     assert {key for tag, key in page.keys if tag == "a" and key.startswith("c|")} == {"c|f16|u64"}
     results.outcomes = [outcome for outcome in results.outcomes if outcome.status is Status.PASSED]
     assert "<h2>Failures" not in html.render(results, SETTINGS, tmp_path)
+
+
+def test_matrices_in_logs_are_tables(results):
+    lines = [
+        "c: 1 of 4 components are wrong",
+        "  row 3, column 6: 9, not 4",
+        "  got, 16x16.C.s32 (rows 2 to 3, columns 5 to 6):",
+    ]
+    lines += [
+        "     1  2",
+        "     3 9*",
+        "it printed:",
+        "a <b> [1 x 2 int A]",
+        "  5  6",
+        "0 0 0 0 7",
+        "b [2 x 2 int A]",
+        "1 2",
+    ]
+    text = logs.render(lines)
+    assert '<th scope="col">5</th><th scope="col">6</th>' in text and "<caption>got, 16x16.C.s32 (rows 2 to 3" in text
+    assert '<tr><th scope="row">3</th><td>3</td><td class="fail">9 \u2717</td></tr>' in text
+    assert "<caption>a &lt;b&gt; [1 x 2 int A]</caption>" in text and "<caption>coop_mat_print_lanes</caption>" in text
+    # An incomplete matrix, and one whose rows differ in length, are text.
+    assert "b [2 x 2 int A]\n1 2</pre>" in text
+    assert logs.render(["  got, 2x2.C.s32:", "    1 2", "    3"]) == "<pre>  got, 2x2.C.s32:\n    1 2\n    3</pre>"
 
 
 def test_lines_have_a_count_on_terminals(results):

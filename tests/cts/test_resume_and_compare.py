@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from html_pages import Page
 from hypothesis import given, strategies as st
 
 from coopmat.cts.outcome import Outcome, Status
-from coopmat.cts.report.differences import compare, render, render_json
+from coopmat.cts.report.differences import compare, render, render_html, render_json
 from coopmat.cts.report.json import VERSION
 from coopmat.cts.report.read import Report, parse, read
 from coopmat.devices import DeviceInfo
@@ -93,6 +94,38 @@ def test_differences() -> None:
     # Two devices with a route each.
     other = report([replace(o, route="lanes") for o in a.outcomes], routes=["lanes"])
     assert compare(a, other).differences == ()
+
+
+def test_differences_as_a_page() -> None:
+    nasty = "</pre><script>alert(1)</script> <img src=x onerror=alert(1)> & \x1b"
+    passed = Outcome(f"c_{nasty}", nasty, "one", Status.PASSED, machine=nasty)
+    failed = replace(passed, status=Status.FAILED, log=f"{nasty}\na [1 x 2 int A]\n 1 2\n")
+    comparison = compare(report([passed]), report([failed], device={"name": nasty}))
+    text = render_html(comparison)
+    page = Page(text)
+    page.require_links()
+    assert page.text.count("<img src=x") >= 4 and "\x1b" not in text and "://" not in text
+    assert "B has 1 failure that A lacks." in page.text and "passed \u2192 failed" in page.text
+    assert "<caption>a [1 x 2 int A]</caption>" in text
+    same = Page(render_html(compare(report([passed]), report([passed])))).text
+    assert "B has no failure that A lacks." in same and "the same" in same
+
+
+def test_a_comparison_is_written_to_files(tmp_path: Path) -> None:
+    passed = Outcome("c_add", "1x3.A.s8", "one", Status.PASSED)
+    for name, status in (("a.json", Status.PASSED), ("b.json", Status.FAILED)):
+        (tmp_path / name).write_text(json.dumps(document([replace(passed, status=status)])))
+    for files, printed in ((["--html", "c.html"], "A "), (["--html", "c.html", "--json", "c.json"], "A ")):
+        process = run("--compare", "a.json", "b.json", *files, directory=tmp_path)
+        output = process.communicate()[0]
+        assert process.returncode == 1 and output.startswith(printed), output
+    assert "B has 1 failure" in Page((tmp_path / "c.html").read_text()).text
+    process = run("--compare", "a.json", "b.json", "--html", "-", directory=tmp_path)
+    assert "B has 1 failure" in Page(process.communicate()[0]).text
+    for wrong in (["--junit", "x"], ["--html", "-", "--json", "-"]):
+        process = run("--compare", "a.json", "b.json", *wrong, directory=tmp_path)
+        process.communicate()
+        assert process.returncode == 2
 
 
 def run(*words: str, directory: Path) -> subprocess.Popen[str]:

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from coopmat.compiler import Module, compile
-from coopmat.diagnostics import CompileError, Diagnostic, SourceMap, render_text, to_json, to_sarif
+from coopmat.diagnostics import CompileError, Diagnostic, SourceMap, render_text, to_json
+from coopmat.sarif import to_sarif
 
 HERE = Path(__file__).parent
 

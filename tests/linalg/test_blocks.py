@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from coopmat.linalg import gemm, kernels, parameters, products
-from coopmat.linalg.panels import line_of
+from coopmat.linalg.panels import CHUNK, line_of
 from coopmat.linalg.parameters import Tiling
 from coopmat.matrices.variants import COMPONENT_TYPES
 
@@ -149,7 +149,8 @@ def test_tables_have_tiles_that_divide_their_blocks() -> None:
                 for other in row.get("panels", ()):
                     panels = COMPONENT_TYPES[other]
                     assert panels.kind is COMPONENT_TYPES[name].kind and panels.bits >= COMPONENT_TYPES[name].bits
-                    assert line_of(panels) % tile[2] == 0 or line_of(panels) == 1
+                    line = line_of(panels, tile[2])
+                    assert line == 1 or (line % tile[2] == 0 and CHUNK % line == 0)
                 if block:
                     work_items = block[0] // tile[0] * (block[1] // tile[1]) * size
                     for side in block[:2]:

@@ -278,3 +278,11 @@ def test_clamped_conversions(device: DeviceInfo, source: str, target: str) -> No
     options = ["--matrices", "lanes", "-w"]
     result = run_source(text.encode(), "convert.cl", run, device, options, arrays={"a": values}).after["b"]
     np.testing.assert_array_equal(result, numpy_convert(values, to, saturate=True))
+
+
+def test_rules_of_a_line() -> None:
+    component, rules = COMPONENT_TYPES["s8"], MemoryRules(16, 16, by_line=True)
+    assert [rules.pitch(component, columns) for columns in (8, 16, 24)] == [8, 16, 32]
+    assert rules.for_line(8).alignment(component) == 8
+    assert rules.for_line(64) == MemoryRules(16, 16)
+    assert MemoryRules(16, 16).for_line(8) == MemoryRules(16, 16)

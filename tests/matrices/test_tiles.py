@@ -1,6 +1,6 @@
 """AMX on the route `x86`: the numbers by emulation, the instructions by LLVM's assembly, and work-items kept apart.
 
-No processor with tiles has run this yet (docs/vendors.md).
+Processors without tiles skip the tests that run them (docs/vendors.md).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES, Layout, Operands
 from coopmat.options import CompileOptions
 from coopmat.runtime import driver, instruction_probe
+from coopmat.runtime.device_build import cache_key
 from coopmat.runtime.launch import compile_for
 
 SIGNS = {("s8", "s8"): "tdpbssd", ("s8", "u8"): "tdpbsud", ("u8", "s8"): "tdpbusd", ("u8", "u8"): "tdpbuud"}
@@ -353,3 +354,49 @@ def test_kernels_with_tiles_are_not_made_vectors_of() -> None:
         options = replace(CompileOptions.from_arguments([*defines, "--matrices", route]), instructions=instructions)
         module = coopmat.compiler.compile(text.encode(), options, name="tiles.cl")
         assert ("vec_type_hint(float16)" in module.opencl_c) == said
+
+
+# --- binaries from the cache -----------------------------------------------------------------------
+
+
+def test_the_permission_is_requested_for_binaries_from_the_cache(
+    device: DeviceInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that has compiled nothing lacks the permission, and its first tile instruction would end it."""
+    if not device.platform.startswith("Intel(R)"):
+        pytest.skip("the route is for Intel's CPU runtime")
+    keys, features = set(), [*instruction_probe.processor(), "amx_tile amx_int8"]
+    monkeypatch.setattr(instruction_probe, "processor", lambda: features)
+    for granted in (True, False):
+        requests: list[bool] = []
+        monkeypatch.setattr(instruction_probe, "may_use_tiles", lambda g=granted, r=requests: r.append(g) or g)
+        keys.add(cache_key(device, "kernel void k() {}", CompileOptions(), ()))
+        assert requests
+    assert len(keys) == 2  # a process without the permission has binaries of its own
+
+
+_TWICE = """
+import sys, numpy as np, pyopencl as cl, coopmat
+context = coopmat.context("intel")
+queue, program = cl.CommandQueue(context), coopmat.Program(context, sys.argv[1]).build(sys.argv[2])
+a, b, c = np.ones((16, 64), "i1"), np.ones((64, 16), "i1"), np.zeros((16, 16), "i4")
+flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (a, b, c)]
+program.multiply(queue, (1,), (1,), *buffers)
+cl.enqueue_copy(queue, c, buffers[2])
+print(program.multiply.matrix_route, c.min(), c.max())
+"""
+
+
+@pytest.mark.device
+def test_a_second_process_uses_tiles_from_the_cache(device: DeviceInfo, tmp_path: Path) -> None:
+    if "tdpbssd" not in instruction_probe.instructions(device, "x86", asks=True):
+        pytest.skip("the device has no tdpbssd")
+    text, defines = source(("s8", "s8", "s32"), (16, 16, 64))
+    command = [sys.executable, "-c", _TWICE, text, " ".join(defines)]
+    environment = os.environ | {"COOPMAT_CACHE_DIR": str(tmp_path)}
+    environment.pop("COOPMAT_NO_CACHE", None)
+    for _ in range(2):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert done.stdout.split() == ["x86", "64", "64"]

@@ -53,6 +53,8 @@ EXPENSIVE = (
         "tools/lint",
         "tools/dev lint",
         "tools/dev figures",
+        "tools/docs",
+        "tools/dev docs",
         "tools/dev test *",
         "coopmat run multiply.cl",  # tests/runtime/test_readme.py runs it, too
         "coopmat cts",

@@ -25,7 +25,7 @@ def test_every_folder_of_a_room_is_its_own_first() -> None:
     [
         (["coopmat/preambles/store.py"], ["tests/preambles"]),
         (["coopmat/options.py"], ["tests/cli", "tests/compiler"]),
-        (["tests/ir/test_frames.py", "README.md"], ["tests/ir", "tests/pages"]),
+        (["tests/ir/test_frames.py", "README.md"], ["tests/ir", "tests/pages", "tests/site"]),
         (["coopmat/cli/app.py", "tests/support/timing.py"], ["tests"]),
         (["LICENSE"], []),
     ],

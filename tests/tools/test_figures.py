@@ -17,3 +17,7 @@ def test_figures_are_up_to_date(page: Path) -> None:
 
 def test_lines_are_rounded_to_two_digits() -> None:
     assert [figures._rounded(n) for n in (2, 45, 104, 1250, 11_264)] == ["10", "40", "100", "1,200", "11,000"]
+
+
+def test_the_picture_of_the_rooms_is_up_to_date() -> None:
+    assert figures.PICTURE.read_text(encoding="utf-8") == figures.picture_of_rooms()

@@ -17,8 +17,9 @@ from coopmat import CompileError
 from coopmat.cli.app import run_command
 from coopmat.devices import native_profile_for, route_for
 from coopmat.devices.variants import variants_for
-from coopmat.vulkan import NoVulkan, VulkanDevice, VulkanError, devices, interface, loader, requirements, select
+from coopmat.vulkan import NoVulkan, VulkanDevice, VulkanError, devices, interface, loader, plan, requirements, select
 from coopmat.vulkan.devices import FLEXIBLE, Product
+from coopmat.vulkan.health import try_empty_kernel
 from coopmat.vulkan.loader import Functions
 from coopmat.vulkan.modules.launch import KernelLaunch, LaunchDescription, MatrixProduct, MatrixShape, Requirements
 
@@ -237,6 +238,12 @@ def test_other_lacks() -> None:
     ]
 
 
+def test_a_driver_of_a_subset_of_vulkan() -> None:
+    subset = frozenset({"VK_KHR_portability_subset"})
+    assert requirements.enabled(described(extensions=subset), needing())[0] == subset
+    assert requirements.enabled(described(), needing())[0] == frozenset()
+
+
 def test_subgroup_sizes() -> None:
     kernel = KernelLaunch(None, None, 0, 0, ())
     choose = requirements.required_sub_group_size
@@ -244,7 +251,13 @@ def test_subgroup_sizes() -> None:
     assert choose(described(), "k", replace(kernel, sub_group_size=32)) == (32, "")
     fixed = described(requires_sizes=False, sub_group_sizes=(64,))
     assert choose(fixed, "k", kernel) == (None, "")
+    assert choose(described(sub_group_sizes=(64,)), "k", kernel) == (None, "")
     assert "needs subgroups of 16" in choose(fixed, "k", replace(kernel, sub_group_size=16))[1]
+
+
+def test_the_empty_kernel_on_a_device_that_lacks_something() -> None:
+    device = replace(vulkan_device(), api=(1, 1), features=frozenset())
+    assert try_empty_kernel(device, "") == f"{device.label} lacks Vulkan 1.3 (it has 1.1); the feature {ADDRESSES}"
 
 
 # --- the command line --------------------------------------------------------------------------------
@@ -260,9 +273,38 @@ def test_nothing_of_vulkan_is_imported_where_it_is_not_used() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_plan_has_no_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["plan", "gemm", "-M", "8", "-N", "8", "-K", "8", "--device", "vulkan:llvmpipe"]) == 2
-    assert "`plan` does not support them" in capsys.readouterr().err
+def test_plan_names_the_multiply_add_of_a_device() -> None:
+    rows = [Product(s, s, s, "f16", "f16", "f32", "f32", False, "subgroup") for s in (8, 16)]
+    saturating = Product(32, 32, 32, "f16", "f16", "f32", "f32", True, "subgroup")
+    device = described(products=(*rows, saturating), flexible=())
+    planned = plan(device, "gemm", m=48, n=64, k=8, batch=1, types=("f16", "f16", "f32"))
+    assert (planned.supported, planned.route, planned.multiply_add) == (False, "native", str(rows[0]))
+    assert planned.multiply_adds == tuple(map(str, rows))
+    larger = plan(device, "gemm", m=48, n=64, k=32, batch=1, types=("f16", "f16"))
+    assert larger.multiply_add == str(rows[1])
+    odd = plan(device, "gemm", m=7, n=7, k=7, batch=1, types=("f16", "f16", "f32"))
+    assert odd.multiply_add == str(rows[1])
+    other = plan(device, "gemm", m=48, n=64, k=32, batch=2, types=("s8", "s8", "s32"))
+    assert (other.route, other.multiply_add, other.shape) == ("lanes", "", (2, 48, 64, 32))
+    assert "not supported: coopmat.linalg does not support Vulkan devices" in str(other)
+    with pytest.raises(ValueError, match="types: expected those of A, B and C"):
+        plan(device, "gemm", m=8, n=8, k=8, batch=1, types=("f16", "f17"))
+
+
+def test_plan_of_the_machines_vulkan_device(capsys: pytest.CaptureFixture[str]) -> None:
+    device = vulkan_device()
+    words = ["plan", "gemm", "-M", "64", "-N", "64", "-K", "64", "--types", "f16,f16,f32", "--device", device.index]
+    assert run_command(words) == 0
+    text = capsys.readouterr().out
+    assert "plan         not supported: coopmat.linalg does not support Vulkan devices" in text
+    assert f"coopmat run --device {device.index}" in text
+    assert run_command([*words, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["device"], record["supported"], record["types"]) == (device.label, False, ["f16", "f16", "f32"])
+    products = [str(p) for p in device.products if (p.a, p.b, p.result, p.saturating) == ("f16", "f16", "f32", False)]
+    assert record["multiply_adds"] == products
+    assert run_command([*words[:-4], "--types", "f16", "--device", device.index]) == 2
+    assert "--types: expected those of A, B and C" in capsys.readouterr().err
 
 
 def test_a_cluster_has_no_vulkan(capsys: pytest.CaptureFixture[str]) -> None:

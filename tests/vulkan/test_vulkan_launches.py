@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,6 +14,7 @@ from vulkan_support import ADDRESSES, INT64, MAINTENANCE, SCALE, SCALE_LAUNCH, c
 
 from coopmat import CompileError
 from coopmat.vulkan import Device, LocalMemory, Program
+from coopmat.vulkan.driver import LogicalDevice, Pipeline
 from coopmat.vulkan.modules.launch import LaunchDescription, MatrixProduct, MatrixShape, Requirements
 
 
@@ -44,13 +46,22 @@ def test_two_dimensions_and_repeated_runs(scale: Program) -> None:
     x = np.arange(64, dtype=np.float32)
     y = np.zeros_like(x)
     kernel = scale.kernel()
-    with scale.bind(kernel, {"x": x, "y": y, "f": 2.0, "o": 0, "t": LocalMemory(64)}) as launch:
+    with scale.bind(kernel, {"y": y, "x": x, "factor": 2.0, "tile": LocalMemory(64), "offset": 0}) as launch:
         for _ in range(3):
             launch.run((16, 4), (16, 1))
+        launch.run(64, 16)
         assert np.array_equal(launch.read("y"), expected(x, 2.0, 0, 16))
         assert np.array_equal(launch.read("x"), x)
         assert launch.read("factor") == 2.0
+        with pytest.raises(CompileError, match="'main' has no argument 'z', but x, y, factor, offset, tile"):
+            launch.read("z")
     assert not y.any()
+    with pytest.raises(CompileError, match="the launch of kernel 'main' is closed"):
+        launch.read("y")
+    with pytest.raises(CompileError, match="the launch of kernel 'main' is closed"):
+        launch.run(64, 16)
+    with pytest.raises(CompileError, match=r"has the arguments x, .*: 'f' is none of them, 'factor' is missing"):
+        scale.bind(kernel, {"x": x, "y": y, "f": 2.0, "offset": 0, "tile": LocalMemory(64)})
 
 
 def test_the_host_chooses_a_local_size(scale: Program) -> None:
@@ -80,16 +91,21 @@ X = np.zeros(64, np.float32)
         ((60, 16), (X, X, 1.0, 0, LocalMemory(64)), r"global size \(60,\) is no multiple of local size \(16,\)"),
         ((64, (16, 1)), (X, X, 1.0, 0, LocalMemory(64)), "differ in dimensions"),
         ((1 << 20, 1 << 12), (X, X, 1.0, 0, LocalMemory(64)), "more than the device's"),
-        (((1, 1, 1, 1), None), (X, X, 1.0, 0, LocalMemory(64)), "a global size has one to three positive numbers"),
+        (((1, 1, 1, 1), None), (X, X, 1.0, 0, LocalMemory(64)), "a global size has one to three positive integers"),
+        ((64, 16.0), (X, X, 1.0, 0, LocalMemory(64)), "a local size has one to three positive integers, not 16.0"),
+        ((64.5, 16), (X, X, 1.0, 0, LocalMemory(64)), "a global size has one to three positive integers, not 64.5"),
         ((64, 16), (X, X, 1.0), r"takes 5 arguments \(const float\* x, float\* y, float factor, .*\), not 3"),
         ((64, 16), (X, X, 1.0, 0, 64), r"'tile' \(float\*\) of kernel 'main' needs a LocalMemory\(bytes\), not a int"),
         ((64, 16), (X, 1, 1.0, 0, LocalMemory(64)), r"'y' \(float\*\) of kernel 'main' needs a numpy array"),
         ((64, 16), (X, X[::2], 1.0, 0, LocalMemory(64)), "needs an array in C's order"),
         ((64, 16), (X.astype(float), X, 1.0, 0, LocalMemory(64)), "needs an array of float32, not .* float64"),
+        ((64, 16), (X.astype(">f4"), X, 1.0, 0, LocalMemory(64)), "needs numbers in this machine's byte order"),
+        ((64, 16), (X, X.astype(np.int32), 1.0, 0, LocalMemory(64)), "needs an array of float32, not .* of int32"),
+        ((64, 16), (X, X, 1.0, 1.5, LocalMemory(64)), "'offset' .* needs an integer, not 1.5"),
         ((64, 16), (X, X, 1.0, -1, LocalMemory(64)), "'offset' .* cannot hold -1"),
-        ((64, 16), (X, X, 1.0, "a", LocalMemory(64)), "needs a number or a value of numpy, not a str"),
-        ((64, 16), (X, X, np.int32(1), 0, LocalMemory(64)), "'factor' .* needs float32, not numpy.int32 1"),
-        ((64, 16), (X, X, np.float64(1), 0, LocalMemory(64)), "'factor' .* has 4 bytes, and its value has 8"),
+        ((64, 16), (X, X, 1.0, "a", LocalMemory(64)), "'offset' .* needs an integer, not a str"),
+        ((64, 16), (X, X, np.int32(1), 0, LocalMemory(64)), "'factor' .* needs numpy.float32, not numpy.int32 1"),
+        ((64, 16), (X, X, np.float64(1), 0, LocalMemory(64)), "'factor' .* needs numpy.float32, not numpy.float64 1.0"),
         ((64, 16), (X, X, 1.0, 0, LocalMemory(1 << 24)), "needs 16777216 bytes of local memory"),
     ],
 )
@@ -151,6 +167,17 @@ def test_a_required_subgroup_size_needs_full_subgroups(device: Device) -> None:
         program.main(4 * size, size // 2, x, y, 1.0, 0, LocalMemory(8 * size))
 
 
+def test_work_groups_have_few_enough_subgroups(device: Device) -> None:
+    limits = {**device.info.limits, "maxComputeWorkgroupSubgroups": 2}
+    size = device.info.sub_group_size
+    sizes = (size, 2 * size)
+    with Device(dataclasses.replace(device.info, limits=limits, requires_sizes=True, sub_group_sizes=sizes)) as small:
+        program = small.load_spirv(compiled(SCALE), SCALE_LAUNCH)
+        program.main(2 * size, 2 * size, X, X.copy(), 1.0, 0, LocalMemory(8 * size))
+        with pytest.raises(CompileError, match=f"more than the device's 2 subgroups in a work-group, of {size} work"):
+            program.main(4 * size, 4 * size, X, X.copy(), 1.0, 0, LocalMemory(16 * size))
+
+
 def test_a_required_work_group_size(device: Device) -> None:
     kernel = dataclasses.replace(SCALE_LAUNCH.kernels["main"], work_group_size=(16, 1, 1))
     program = device.load_spirv(compiled(SCALE), dataclasses.replace(SCALE_LAUNCH, kernels={"main": kernel}))
@@ -159,6 +186,13 @@ def test_a_required_work_group_size(device: Device) -> None:
     assert np.array_equal(y, expected(x, 1.0, 0, 16))
     with pytest.raises(CompileError, match=r"local size \(8,\) for kernel 'main', which requires \(16,\)"):
         program.main(32, 8, x, y, 1.0, 0, LocalMemory(64))
+
+
+def test_a_required_work_group_size_of_more_dimensions(device: Device) -> None:
+    kernel = dataclasses.replace(SCALE_LAUNCH.kernels["main"], work_group_size=(16, 2, 1))
+    program = device.load_spirv(compiled(SCALE), dataclasses.replace(SCALE_LAUNCH, kernels={"main": kernel}))
+    with pytest.raises(CompileError, match=r"of \(16, 2, 1\), and global size \(64,\) has fewer dimensions"):
+        program.main(64, None, X, X.copy(), 1.0, 0, LocalMemory(64))
 
 
 def test_the_alignment_of_addresses(device: Device) -> None:
@@ -196,6 +230,42 @@ def test_a_text_that_is_no_launch_description(device: Device) -> None:
         device.load_spirv(b"", "[]")
 
 
+def test_modules_that_do_not_have_the_described_kernels(device: Device) -> None:
+    kernel = SCALE_LAUNCH.kernels["main"]
+    far = dataclasses.replace(kernel.arguments[0], offset=24)
+    for spirv, kernels, message in (
+        (b"", {"main": kernel}, "the bytes are no SPIR-V module: 0 bytes"),
+        (b"text" * 9, {"main": kernel}, "the bytes are no SPIR-V module: the magic number of SPIR-V is missing"),
+        (compiled(SCALE), {"other": kernel}, "no kernel 'other' for Vulkan; its kernels are: main"),
+        (compiled(SCALE), {"main": dataclasses.replace(kernel, arguments=(far,))}, "not fit in its 24 bytes"),
+        (compiled(SCALE), {"main": dataclasses.replace(kernel, push_constant_bytes=26)}, "not fit in its 26 bytes"),
+    ):
+        with pytest.raises(CompileError, match=message):
+            device.load_spirv(spirv, dataclasses.replace(SCALE_LAUNCH, kernels=kernels))
+
+
+def test_threads_open_one_device_for_a_set_of_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*arguments: object) -> LogicalDevice:
+        time.sleep(0.2)
+        return LogicalDevice(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("coopmat.vulkan.program.LogicalDevice", slow)
+    with open_device() as device, ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(device.logical, [SCALE_LAUNCH] * 4))) == 1
+
+
+def test_threads_compile_a_pipeline_once(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*arguments: object, **named: object) -> Pipeline:
+        time.sleep(0.2)
+        return Pipeline(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("coopmat.vulkan.program.Pipeline", slow)
+    program = device.load_spirv(compiled(SCALE), SCALE_LAUNCH)
+    with ThreadPoolExecutor(4) as pool:
+        pipelines = [pool.submit(program.pipeline, program.kernel(), (16,), {3: 16}) for _ in range(4)]
+    assert len({future.result() for future in pipelines}) == 1
+
+
 def test_threads_may_share_a_device(scale: Program) -> None:
     def work(factor: int) -> bool:
         x, y = np.arange(256, dtype=np.float32), np.zeros(256, np.float32)
@@ -210,8 +280,15 @@ def test_threads_may_share_a_device(scale: Program) -> None:
 def test_a_closed_device_frees_what_still_exists() -> None:
     device = open_device()
     program = device.load_spirv(compiled(SCALE), SCALE_LAUNCH)
-    launch = program.bind(program.kernel(), {"x": X, "y": X, "f": 1.0, "o": 0, "t": LocalMemory(64)})
+    launch = program.bind(program.kernel(), {"x": X, "y": X, "factor": 1.0, "offset": 0, "tile": LocalMemory(64)})
     launch.run((64,), (16,))
     device.close()
+    for use in (
+        lambda: launch.run(64, 16),
+        lambda: launch.read("y"),
+        lambda: program.main(64, 16, X, X, 1.0, 0, LocalMemory(64)),
+    ):
+        with pytest.raises(CompileError, match="is closed"):
+            use()
     launch.close()
     device.close()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -77,11 +75,84 @@ def test_scalars_of_every_size(device: Device) -> None:
     assert program.kernels == ["scalars", "reverse", "where"]
 
 
+def test_arrays_that_overlap(device: Device) -> None:
+    source = "kernel void next(global int *out, global const int *in) { int i = get_global_id(0); out[i] = in[i] + 1; }"
+    kernel = device.program(source).kernel()
+    a = np.arange(16, dtype=np.int32)
+    kernel(16, 16, a, a)
+    assert np.array_equal(a, np.arange(1, 17))
+    kernel(4, 4, a[8:12], a[:12])
+    assert np.array_equal(a, [*range(1, 9), 2, 3, 4, 5, *range(13, 17)])
+    only_read = a[4:]
+    only_read.flags.writeable = False
+    kernel(4, 4, a[4:8], only_read)
+    assert a[4:8].tolist() == [6, 7, 8, 9]
+    with pytest.raises(CompileError, match="writes 'out', whose array is read-only"):
+        kernel(4, 4, only_read, a[:4])
+
+
+@pytest.mark.parametrize(
+    ("element", "count"), [("float", 3), ("short", 3), ("short", 7), ("char", 7), ("int", 5), ("char2", 3)]
+)
+def test_structs_that_are_copied_in_larger_pieces_than_their_scalars(device: Device, element: str, count: int) -> None:
+    source = f"typedef struct {{ {element} m[{count}]; }} S;"
+    source += f"kernel void k(global S *x) {{ S s = x[1]; s.m[{count - 1}] = 9; x[0] = s; }}"
+    scalars = 2 if element == "char2" else 1
+    dtype = {"float": np.float32, "short": np.int16, "int": np.int32}.get(element, np.int8)
+    x = np.arange(1, 2 * count * scalars + 1).astype(dtype).reshape(2, count, scalars)
+    device.program(source).k(1, 1, x)
+    expected = x[1].copy()
+    expected[-1] = 9
+    assert np.array_equal(x[0], expected)
+
+
+VECTORS = """
+kernel void vectors(global float *out, char2 a, float3 b, short3 c, short8 d, float16 e)
+{
+    out[5] = d.s0; out[6] = d.s7; out[7] = e.s0; out[8] = e.sf;
+    out[0] = a.x; out[1] = a.y; out[2] = b.x; out[3] = b.z; out[4] = c.z;
+}
+"""
+
+
+def test_vectors_by_value(device: Device) -> None:
+    kernel = device.program(VECTORS).kernel()
+    out = np.zeros(9, np.float32)
+    d, e = np.arange(10, 18, dtype=np.uint16), np.arange(20, 36, dtype=np.float32)
+    a, b, c = np.array([-1, 2], np.int8), np.array([3, 4, 5.5], np.float32), np.array([6, 7, -8, 0], np.int16)
+    kernel(1, 1, out, a, b, c, d, e)
+    assert out.tolist() == [-1, 2, 3, 5.5, -8, 10, 17, 20, 35]
+    for position, value, message in (
+        (1, 5, r"'a' \(char2\) of kernel 'vectors' needs 2 bytes in a value of numpy, not a int"),
+        (1, np.int8(5), "'a' .* has 2 bytes, and its value has 1"),
+        (2, b.view(np.int32), "'b' .* needs an array of float32, not a numpy array of int32"),
+        (3, c.astype(">i2"), "'c' .* needs numbers in this machine's byte order, not a numpy array of >i2"),
+        (3, c[:2], "'c' .* has 6 bytes, and its value has 4"),
+    ):
+        values = [out, a, b, c, d, e]
+        values[position] = value
+        with pytest.raises(CompileError, match=message):
+            kernel(1, 1, *values)
+
+
 def test_local_memory(device: Device) -> None:
     data = np.arange(64, dtype=np.int32)
     out = np.zeros_like(data)
     device.program(SCALARS).reverse(64, 16, data, out, LocalMemory(64))
     assert np.array_equal(out, data.reshape(4, 16)[:, ::-1].reshape(-1))
+
+
+def test_functions_of_work_groups_use_local_memory(device: Device) -> None:
+    source = (
+        "kernel void k(global long *o, local long *t) { t[0] = 1; o[get_local_id(0)] = work_group_reduce_add(t[0]); }"
+    )
+    out = np.zeros(64, np.int64)
+    kernel = device.program(source).kernel()
+    kernel(64, 64, out, LocalMemory(64))
+    assert (out == 64).all()
+    most = device.info.local_memory
+    with pytest.raises(CompileError, match=f"'k' needs {most + 8 * 63} bytes of local memory, and .* has {most}"):
+        kernel(64, 64, out, LocalMemory(most - 8))
 
 
 def test_required_work_group_sizes(device: Device) -> None:
@@ -115,25 +186,77 @@ def test_a_shape_that_the_device_lacks_is_refused_at_its_line(device: Device) ->
         device.program(GEMM, ["-DTM=3", "-DTN=5", "-DTK=5"])
 
 
+# A kernel that runs for some seconds, and a program that runs it until a signal.
+LONG = """
+import os, signal, sys, time, numpy, coopmat.vulkan
+device = coopmat.vulkan.Device(sys.argv[1])
+source = '''
+kernel void turn(global volatile int *a, long n) { for (long i = 0; i < n; i++) a[0] = i; a[1] = 1; }
+kernel void next(global int *a) { a[0] += 1; }
+'''
+program = device.program(source)
+a = numpy.zeros(2, numpy.int32)
+"""
+
+
+def run_long(program: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", LONG + program, vulkan_device().index]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
 def test_an_interrupt_ends_the_wait_for_a_kernel() -> None:
-    program = (
-        "import numpy, coopmat.vulkan\n"
-        f"device = coopmat.vulkan.Device({vulkan_device().index!r})\n"
-        "program = device.program('kernel void k(global volatile int *a) { while (a[0] == 0) {} }')\n"
-        "print('begins', flush=True)\n"
-        "program.k(1, 1, numpy.zeros(1, numpy.int32))"
+    done = run_long(
+        "signal.signal(signal.SIGALRM, signal.default_int_handler)\nsignal.alarm(2)\nprogram.turn(1, 1, a, 1 << 60)"
     )
-    command = [sys.executable, "-c", program]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begins\n"
-        time.sleep(2)
-        process.send_signal(signal.SIGINT)
-        try:
-            _, errors = process.communicate(timeout=20)
-        finally:
-            process.kill()
-    assert "KeyboardInterrupt" in errors
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_a_run_after_an_interrupt_follows_the_abandoned_kernel() -> None:
+    """Any signal's handler may interrupt a wait; then the buffers stay until the abandoned kernel has ended."""
+    done = run_long("""
+def stop(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, stop)
+# Long enough to be interrupted, on machines of any speed.
+n = 1000
+while program.turn(1, 1, a, n) < 2:
+    n *= 2
+launch = program.bind(program.turn, {'a': a, 'n': n})
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+start = time.perf_counter()
+try:
+    launch.run(1, 1)
+except TimeoutError:
+    print('interrupted', time.perf_counter() - start < 1.9)
+b = numpy.zeros(2, numpy.int32)
+program.next(1, 1, b)
+print(b[0], launch.read('a')[1])
+launch.close()
+device.close()
+""")
+    assert (done.stdout, done.returncode) == ("interrupted True\n1 1\n", 0), done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_fork_cannot_use_the_device() -> None:
+    done = run_long(
+        """
+import warnings
+warnings.simplefilter('ignore')
+program.next(1, 1, a)
+if os.fork() == 0:
+    try:
+        program.next(1, 1, a)
+    except coopmat.CompileError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.wait()
+program.next(1, 1, a)
+print(a[0])
+""".replace("import warnings", "import coopmat, warnings")
+    )
+    assert "was opened before this process was forked; start the process by multiprocessing's method" in done.stdout
+    assert done.stdout.endswith("\n2\n")
 
 
 def test_opencl_c_for_the_device_is_refused(device: Device) -> None:
@@ -267,9 +390,38 @@ def test_the_validation_layers_report_nothing(tmp_path: Path) -> None:
         pytest.skip(f"{VALIDATION} is not installed")
     words = ("c_add", "-w", "--device", vulkan_device().index)
     second = coopmat("cts", *words, cwd=tmp_path, **variables)
-    launches = Path(__file__).with_name("test_vulkan_launches.py")
-    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", str(launches)]
+    files = [str(Path(__file__).with_name(f"test_vulkan_{name}.py")) for name in ("launches", "images")]
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", *files]
     third = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
     for done in (first, second, third):
         assert done.returncode == 0, done.stdout + done.stderr
         assert not [word for word in ("VUID", "Validation") if word in done.stdout + done.stderr]
+
+
+NARROW = """
+#define MATRIX(U) __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 8, 8, CLK_COOPERATIVE_MATRIX_##U)))
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+typedef char A MATRIX(A);
+typedef char B MATRIX(B);
+typedef int C MATRIX(ACCUMULATOR);
+kernel void gemm(global const char *a, global const char *b, global int *c, int n)
+{
+    A left = coop_mat_load(a, ROW, 8);
+    B right = coop_mat_load(b, ROW, n);
+    C sum = coop_mat_mulAdd(left, right, (C)coop_mat_init(0));
+    coop_mat_store(c, sum, ROW, 8);
+}
+"""
+
+
+def test_rows_of_8_bytes_need_strides_of_8_bytes(device: Device) -> None:
+    if not any((p.m, p.n, p.k, p.a, p.b, p.c) == (8, 8, 8, "s8", "s8", "s32") for p in device.info.products):
+        pytest.skip("the device has no 8x8x8.s8xs8_s32_s32")
+    random, size = np.random.default_rng(1), device.info.sub_group_size
+    a, b = (random.integers(-9, 9, (8, columns)).astype(np.int8) for columns in (8, 24))
+    c = np.zeros((8, 8), np.int32)
+    program = device.program(NARROW)
+    program.gemm(size, size, a, b, c, 24)
+    assert np.array_equal(c, a.astype(int) @ b[:, :8])
+    with pytest.raises(CompileError, match=r"'n' .* is 20; it is the stride of matrices, and must be a multiple of 8"):
+        program.gemm(size, size, a, b, c, 20)

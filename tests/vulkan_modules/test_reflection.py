@@ -15,9 +15,9 @@ kernel __attribute__((reqd_work_group_size(8, 2, 1))) void second(ulong n, globa
 """
 
 
-def described() -> tuple[list[tuple[int, list[int | str | None]]], Module]:
+def described(source: str = SOURCE) -> tuple[list[tuple[int, list[int | str | None]]], Module]:
     """Return the number of each instruction of the description, and its operands: numbers, strings, others as None."""
-    module = Module.parse(coopmat.compile(SOURCE, CompileOptions(target_env="vulkan1.3")).spirv)
+    module = Module.parse(coopmat.compile(source, CompileOptions(target_env="vulkan1.3")).spirv)
     definitions = module.definitions()
 
     def value(word: int) -> int | str | None:
@@ -64,3 +64,35 @@ def test_the_required_size_of_work_groups() -> None:
 def test_the_description_ends_the_module() -> None:
     rows, module = described()
     assert all(item.opcode == OP["OpExtInst"] for item in module.instructions[-len(rows) :])
+
+
+IMAGES = """
+constant sampler_t edge = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
+kernel void look(read_only image3d_t a, write_only image2d_t b, sampler_t s, read_only image1d_buffer_t c, int n) {
+    float4 where = (float4)(n, 1, 2, 0);
+    float4 value = read_imagef(a, edge, where) + read_imagef(a, s, where) + read_imagef(c, n);
+    write_imagef(b, (int2)(get_image_channel_order(b), get_image_channel_data_type(a)), value);
+}
+"""
+
+
+def test_images_and_samplers() -> None:
+    rows, _ = described(IMAGES)
+    assert (23, [1, 0, 0x23]) in rows  # the sampler of the source: set, binding, settings
+    handles = [(number, words[1:]) for number, words in rows if number in (8, 9, 10, 34, 35, 30, 31, 41)]
+    assert handles == [
+        (8, [0, 0, 0, None]),  # a sampled image: ordinal, set, binding
+        (31, [0, 4, 4]),  # its channel data type: ordinal, offset, bytes
+        (9, [1, 0, 1, None]),
+        (30, [1, 8, 4]),
+        (10, [2, 0, 2, None]),
+        (41, [2, 12, 4]),  # the sampler's settings
+        (35, [3, 0, 3, None]),
+    ]
+    information = [words for number, words in rows if number == 2]
+    assert [words[2:4] for words in information[:4]] == [
+        [0x119B, 0x11A0],
+        [0x119B, 0x11A1],
+        [0x119E, 0x11A3],
+        [0x119B, 0x11A0],
+    ]

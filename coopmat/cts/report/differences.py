@@ -97,6 +97,40 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
+def render_html(comparison: Comparison) -> str:
+    """Return the comparison as a page: both runs, the changes by kind, and all differences with a filter."""
+    from coopmat.explain.html import THEME, document, output, table, text
+    from coopmat.explain.printed import read
+
+    from .html import FILTER, own_script
+
+    worse = sum(difference.is_worse for difference in comparison.differences)
+    verdict = f"B has {worse} failure{'s' * (worse > 1)} that A lacks." if worse else "B has no failure that A lacks."
+    changes = Counter((_status(d.before), _status(d.after)) for d in comparison.differences)
+    rows = [(f"{a} \N{RIGHTWARDS ARROW} {b}", str(number)) for (a, b), number in changes.most_common()]
+    body = [THEME, "<h1>Cooperative matrices: two conformance runs</h1>"]
+    body.append(f"<p class='verdict {'fail' if worse else 'pass'}'>{verdict}</p>")
+    body += [f"<p>{text(head)}</p>" for head in _heads(comparison)]
+    body.append(table(("status in A \N{RIGHTWARDS ARROW} B", "variants"), [*rows, ("the same", str(comparison.same))]))
+    body += ["<section><h2>Differences</h2>", FILTER]
+    groups: dict[tuple[str, str], list[Difference]] = {}
+    for difference in comparison.differences:
+        groups.setdefault((difference.key[0], difference.key[2]), []).append(difference)
+    for (test, route), items in groups.items():
+        name = f"{test}.{route}" if route else test
+        state = "fail" if any(item.is_worse for item in items) else "skip"
+        head = f"{text(test)} <small>{text(route)}: {len(items)} difference{'s' * (len(items) > 1)}</small>"
+        body.append(f"<details class='test' id='{text(name)}' open><summary class='{state}'>{head}</summary><ul>")
+        for item in items:
+            before, after = _status(item.before), _status(item.after)
+            log = next((o.log for o in (item.after, item.before) if o is not None and o.log), "")
+            line = f"{text(item.key[1] or test)} <small>{before} \N{RIGHTWARDS ARROW} {after}</small>"
+            line = f"<details><summary>{line}</summary>{output(read(log.splitlines()))}</details>" if log else line
+            body.append(f"<li class='{'fail' if item.is_worse else 'skip'}'>{line}</li>")
+        body.append("</ul></details>")
+    return document(f"{verdict} {comparison.a.name}, {comparison.b.name}", [*body, "</section>"], own_script())
+
+
 def render_json(comparison: Comparison) -> str:
     """Return the comparison as JSON."""
     rows = [

@@ -1,4 +1,4 @@
-"""The results as one HTML page, for screens of any size, without network access.
+"""The results as one HTML page, in the style of all pages (`coopmat.explain.html`).
 
 Its tables have cells that open the list of their variants.
 """
@@ -13,18 +13,20 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
 
+from coopmat.explain.html import THEME, document
 from coopmat.matrices.routes import ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES
 
 from ..outcome import UPSTREAM, Outcome, Results, Status, count, seconds, worst
 from ..schedule import Settings
+from . import logs
 from .features import Features, features
 from .json import describe
 from .text import printable, verdict
 
 # The lines of a log, and the failures at the top, that the page contains at most; the JSON report contains all.
 _LOG_LINES, _MOST_FAILURES = 80, 50
-_FILTER = "<p><input id='filter' type='search' aria-label='filter' placeholder='filter: test, variant, status'></p>"
+FILTER = "<p><input id='filter' type='search' aria-label='filter' placeholder='filter: test, variant, status'></p>"
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,16 @@ def render(results: Results, settings: Settings, folder: Path | None = None) -> 
     tables = [_table(view, with_features) for view in VIEWS]
     variants = _tests(results, settings, folder)
     parts = [_head(results), _failures(results, settings, folder), *tables, _facts(results), variants]
-    title = escape(f"{verdict(results)} {results.device.label}")
-    package = files(__package__)
-    style, script = ((package / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title>\n<style>\n{style}</style></head>\n<body>\n" + "\n".join(parts) + "\n"
-        '<dialog id="cell"><form method="dialog"><button>close</button></form><h2></h2><ul></ul></dialog>\n'
-        f"<script>\n{script}</script>\n</body></html>\n"
-    )
+    title = f"{verdict(results)} {results.device.label}"
+    return document(title, [THEME, *parts, _DIALOG], own_script())
+
+
+def own_script() -> str:
+    """Return the script of the runner's pages."""
+    return (files(__package__) / "page.js").read_text(encoding="utf-8")
+
+
+_DIALOG = '<dialog id="cell"><form method="dialog"><button>close</button></form><h2></h2><ul></ul></dialog>'
 
 
 # --- the top -----------------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ def _anchor(outcome: Outcome) -> str:
 
 
 def _tests(results: Results, settings: Settings, folder: Path | None) -> str:
-    lines = ["<section><h2>All variants</h2>", _FILTER]
+    lines = ["<section><h2>All variants</h2>", FILTER]
     for (test, route), outcomes in results.groups().items():
         status = worst(outcomes)
         passed, time = count(outcomes)[Status.PASSED], seconds(outcomes)
@@ -214,11 +216,11 @@ def _item(outcome: Outcome, settings: Settings, folder: Path | None, is_open: bo
     if not outcome.log:
         return line
     lines = printable(outcome.log).splitlines()
-    log = "\n".join([*lines[:_LOG_LINES], *(["..."] if len(lines) > _LOG_LINES else [])])
+    log = [*lines[:_LOG_LINES], *(["..."] if len(lines) > _LOG_LINES else [])]
     return (
         f"<details{' open' if is_open else ''}><summary>{line}</summary>"
         f"<p><code>{escape(settings.repeat(outcome))}</code></p>{_files(outcome.directory, folder)}"
-        f"<pre>{escape(log)}</pre></details>"
+        f"{logs.render(log)}</details>"
     )
 
 

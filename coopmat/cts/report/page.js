@@ -19,7 +19,7 @@ document.addEventListener("click", (event) => {
   dialog.showModal();
 });
 // Hide the variants that lack a word of the filter, and the tests whose variants are all hidden.
-document.getElementById("filter").addEventListener("input", (event) => {
+document.getElementById("filter")?.addEventListener("input", (event) => {
   const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const test of document.querySelectorAll("details.test")) {
     let shown = 0;

@@ -91,6 +91,13 @@ class FunctionContext:
         """Whether expressions of Clang's matrix types may be contracted."""
         return self.options.contract_matrices or bool(self.decl.attributes.get("fp_contract", True))
 
+    def at(self, span: Span | None) -> Span | None:
+        """Set the place of the next instructions, if the options ask for places; return the place before."""
+        before: Span | None = self.builder.debug_metadata
+        if self.options.places:
+            self.builder.debug_metadata = span
+        return before
+
     # --- values ----------------------------------------------------------------------------------
 
     def operand(self, e: typed.Expr) -> Any:

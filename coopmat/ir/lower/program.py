@@ -89,7 +89,8 @@ class Program:
             passes = "none" if self.options.opt_disable else "sroa"
         extensions = tuple(sorted(self.module.extensions))
         imports = frozenset(self.module.imports)
-        return LoweredModule(self.module.finish(), infos, passes, extensions, shared(self.unit), imports)
+        text = self.module.finish()
+        return LoweredModule(text, infos, passes, extensions, shared(self.unit), imports, self.module.places)
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -153,6 +154,9 @@ class Program:
             raise InternalError(f"function '{decl.name}' has no body")
         self.module.contract &= bool(decl.attributes.get("fp_contract", True))
         ctx = FunctionContext(self, function, decl)
+        if self.options.places:
+            function.metadata["dbg"] = decl.span
+        ctx.at(decl.span)
         arguments = list(function.args)
         if self.module.types.in_memory(decl.type.result):
             ctx.result = arguments.pop(0)

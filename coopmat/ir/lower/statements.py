@@ -55,7 +55,9 @@ def _statement(ctx: FunctionContext, s: typed.Stmt, jumps: Jumps) -> None:
     if not ctx.live and not _has_label(s):
         return
     ctx.program.span = s.span
+    before = ctx.at(s.span)
     _STATEMENTS[type(s)](ctx, s, jumps)
+    ctx.at(before)
 
 
 def _has_label(s: typed.Stmt) -> bool:

@@ -23,6 +23,7 @@ from .declarations import declarations
 from .described import describe
 from .extended import extended, vector_data
 from .groups import async_copies, groups
+from .images import images
 from .interface import interface
 from .launch import Argument as Argument, KernelLaunch as KernelLaunch, LaunchDescription as LaunchDescription
 from .logical import logical
@@ -33,6 +34,7 @@ from .printing import printing
 from .reflection import reflection
 from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
 from .structure import structure
+from .unaligned import unaligned
 from .wide_vectors import wide_vectors
 
 
@@ -67,8 +69,10 @@ _PASSES: tuple[Callable[[Context], None], ...] = (
     async_copies,
     float_atomics,
     logical,
+    images,
     groups,
     builtins,
+    unaligned,
     memory_model,
     matrices,
 )
@@ -107,4 +111,5 @@ def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Con
     described = reflection(context)
     parts.write()
     parts.module.instructions += described
-    return Converted(parts.module.to_bytes(), LaunchDescription(target_env, requirements, context.launches))
+    launch = LaunchDescription(target_env, requirements, context.launches, samplers=tuple(context.samplers))
+    return Converted(parts.module.to_bytes(), launch)

@@ -10,7 +10,7 @@ from ...foreign.consumers import Parts
 from ...spirv.module import ENUM, OP, Instruction, decode_string
 from ...spirv.refusal import Refused
 from ...spirv.sections import Section
-from .launch import KernelLaunch
+from .launch import KernelLaunch, Sampler
 from .layout import Layout
 
 if TYPE_CHECKING:
@@ -37,6 +37,20 @@ class Kernel(Protocol):
     def sub_group_size(self) -> int | None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """An image or sampler that is an argument of a kernel.
+
+    binding: the descriptor's number in the set 0.
+    uses: as `image_uses.find_uses` returns them.
+    values: "order", "data_type" or "mask" -> the id of the number that the host pushes.
+    """
+
+    binding: int
+    uses: frozenset[str]
+    values: Mapping[str, int]
+
+
 @dataclass(slots=True)
 class Context:
     """The state of a conversion.
@@ -46,6 +60,8 @@ class Context:
     parameters: name of a kernel -> its parameters.
     entries: id of a kernel's function -> name of the kernel.
     launches: name of a kernel -> its interface, once the pass `interface` has run.
+    handles: id of a kernel's parameter -> the image or sampler.
+    samplers: the samplers of the source, once the pass `images` has run.
     work_group_size: the ids of the three specialisation constants.
     work_group_vector: the id of these as a vector.
     glsl: the id of the instruction set GLSL.std.450, once the pass `extended` has run.
@@ -59,6 +75,8 @@ class Context:
     layout: Layout = field(init=False)
     entries: dict[int, str] = field(init=False)
     launches: dict[str, KernelLaunch] = field(default_factory=dict)
+    handles: dict[int, Handle] = field(default_factory=dict)
+    samplers: list[Sampler] = field(default_factory=list)
     work_group_size: tuple[int, int, int] = (0, 0, 0)
     work_group_vector: int = 0
     glsl: int = 0

@@ -43,7 +43,8 @@ _OPENCL_CAPABILITIES = frozenset(
     numbers(
         "Capability.*",
         "Kernel Addresses Linkage Vector16 Float16Buffer GenericPointer SubgroupDispatch Groups Float16 Float64 Int8 "
-        "Int16 Int64 Int64Atomics ImageBasic DeviceEnqueue Pipes FunctionPointersINTEL",
+        "Int16 Int64 Int64Atomics ImageBasic DeviceEnqueue Pipes FunctionPointersINTEL ImageReadWrite ImageMipmap "
+        "LiteralSampler Sampled1D Image1D SampledBuffer ImageBuffer",
     )
 )
 _GROUP_CAPABILITIES = {
@@ -55,6 +56,19 @@ _GROUP_CAPABILITIES = {
 }
 # A capability of maintenance1 -> that of SPV_NV_cooperative_matrix2, if the numbers differ.
 _OF_NVIDIA = {ENUM["Capability.CooperativeMatrixConversionsEXT"]: ENUM["Capability.CooperativeMatrixConversionsNV"]}
+# (Dim, whether the image is for storage) -> the capability that it needs.
+_IMAGES = {
+    (ENUM["Dim.1D"], False): "Sampled1D",
+    (ENUM["Dim.1D"], True): "Image1D",
+    (ENUM["Dim.Buffer"], False): "SampledBuffer",
+    (ENUM["Dim.Buffer"], True): "ImageBuffer",
+}
+_OF_IMAGES = {
+    OP["OpImageRead"]: "StorageImageReadWithoutFormat",
+    OP["OpImageWrite"]: "StorageImageWriteWithoutFormat",
+    OP["OpImageQuerySize"]: "ImageQuery",
+    OP["OpImageQuerySizeLod"]: "ImageQuery",
+}
 _BALLOTS = ("Broadcast", "Ballot", "InverseBallot")
 # Capability -> the feature that a host must enable, with the struct of Vulkan's headers that has it.
 _FEATURES = {
@@ -82,12 +96,14 @@ _FEATURES = {
     "BFloat16CooperativeMatrixKHR": "VkPhysicalDeviceShaderBfloat16FeaturesKHR.shaderBFloat16CooperativeMatrix",
     "Float8EXT": "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8",
     "Float8CooperativeMatrixEXT": "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8CooperativeMatrix",
-    "AtomicFloat32AddEXT": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT.shaderBufferFloat32AtomicAdd",
-    "AtomicFloat64AddEXT": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT.shaderBufferFloat64AtomicAdd",
     "GroupNonUniformRotateKHR": "VkPhysicalDeviceShaderSubgroupRotateFeaturesKHR.shaderSubgroupRotate",
+    "StorageImageReadWithoutFormat": "VkPhysicalDeviceFeatures.shaderStorageImageReadWithoutFormat",
+    "StorageImageWriteWithoutFormat": "VkPhysicalDeviceFeatures.shaderStorageImageWriteWithoutFormat",
 }
 _EXTENDED_TYPES = "VkPhysicalDeviceVulkan12Features.shaderSubgroupExtendedTypes"
 _SHARED_ATOMICS = "VkPhysicalDeviceVulkan12Features.shaderSharedInt64Atomics"
+# Atomic instruction of floats -> its part of the names of features.
+_FLOAT_ATOMICS = {"OpAtomicFAddEXT": "Add", "OpAtomicFMinEXT": "MinMax", "OpAtomicFMaxEXT": "MinMax"}
 # LocalSizeId, and full subgroups of a required size.
 _ALWAYS_FEATURES = (
     "VkPhysicalDeviceVulkan13Features.maintenance4",
@@ -101,6 +117,8 @@ _DEVICE_EXTENSIONS = {
     "SPV_KHR_bfloat16": "VK_KHR_shader_bfloat16",
     "SPV_EXT_float8": "VK_EXT_shader_float8",
     "SPV_EXT_shader_atomic_float_add": "VK_EXT_shader_atomic_float",
+    "SPV_EXT_shader_atomic_float16_add": "VK_EXT_shader_atomic_float2",
+    "SPV_EXT_shader_atomic_float_min_max": "VK_EXT_shader_atomic_float2",
     "SPV_KHR_non_semantic_info": "VK_KHR_shader_non_semantic_info",
     "SPV_KHR_subgroup_rotate": "VK_KHR_shader_subgroup_rotate",
 }
@@ -204,6 +222,8 @@ class _Declarations:
                 names.add(f"Int{item.operands[0]}")
             elif item.opcode == _FLOAT and item.operands[0] in (16, 64) and len(item.operands) == 1:
                 names.add(f"Float{item.operands[0]}")
+            elif item.opcode == OP["OpTypeImage"]:
+                names |= {name for key, name in _IMAGES.items() if key == (item.operands[1], item.operands[5] == 2)}
         return names
 
     def of_storage(self) -> set[str]:
@@ -232,6 +252,8 @@ class _Declarations:
                 names |= {"GroupNonUniform", _group_capability(item.name.removeprefix("OpGroupNonUniform"))}
             elif item.name.startswith("OpAtomic"):
                 names |= self.of_atomic(item)
+            elif item.opcode in _OF_IMAGES:
+                names.add(_OF_IMAGES[item.opcode])
             elif item.result_type and self.is_variable_pointer(item):
                 names |= {"VariablePointers", "VariablePointersStorageBuffer"}
         annotations = self.sections[Section.ANNOTATION]
@@ -265,7 +287,17 @@ class _Declarations:
             elif item.name.startswith("OpAtomic") and "Int64Atomics" in self.of_atomic(item):
                 space = self.parts.types.storage_class(item.operands[0])
                 features.add(_SHARED_ATOMICS if space == _WORKGROUP else _FEATURES["Int64Atomics"])
+            elif item.name in _FLOAT_ATOMICS:
+                features.add(self.float_atomic(item))
         return features
+
+    def float_atomic(self, item: Instruction) -> str:
+        """Return the feature of an atomic instruction of floats, which depends on the memory."""
+        bits = self.parts.definitions[item.result_type or 0].operands[0]
+        is_local = self.parts.types.storage_class(item.operands[0]) == _WORKGROUP
+        version = "" if bits != 16 and _FLOAT_ATOMICS[item.name] == "Add" else "2"
+        name = f"shader{'Shared' if is_local else 'Buffer'}Float{bits}Atomic{_FLOAT_ATOMICS[item.name]}"
+        return f"VkPhysicalDeviceShaderAtomicFloat{version}FeaturesEXT.{name}"
 
     # --- entry points
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from ...matrices.memory_rules import VULKAN_ALIGNMENT
 from ...spirv.checks import STRIDE_AT
-from ...spirv.module import ENUM, OP, Instruction
+from ...spirv.module import ENUM, OP, Instruction, numbers
 from .context import Context
 from .launch import Argument
 from .pointers import ARRAY, BITCAST, CHAINS, ELEMENT_CHAINS
 
 _WORKGROUP, _PUSH = ENUM["StorageClass.Workgroup"], ENUM["StorageClass.PushConstant"]
 _STORE = OP["OpCooperativeMatrixStoreKHR"]
-# Vulkan's largest requirement on the address of a matrix; one whose rows are shorter needs their size.
-_MOST_ALIGNED = 16
+# The instructions through which an argument is an address or a stride.
+_THROUGH = CHAINS | ELEMENT_CHAINS | {BITCAST, *numbers("Op*", "CopyObject UConvert SConvert")}
 
 
 def describe(context: Context) -> None:
@@ -23,10 +24,11 @@ def describe(context: Context) -> None:
     for body in kernels:
         name = context.entries[body[0].result or 0]
         launch = context.launches[name]
-        least = _alignments(context, body)
-        arguments = tuple(_aligned(row, least) for row in launch.arguments)
-        local = sum(_local_bytes(context, variable, launch.work_group_size) for variable in _variables(context, body))
-        context.launches[name] = replace(launch, arguments=arguments, local_bytes=local)
+        least, multiples = _alignments(context, body)
+        arguments = tuple(_aligned(row, least, multiples) for row in launch.arguments)
+        sizes = [_local_bytes(context, variable, launch.work_group_size) for variable in _variables(context, body)]
+        local, for_item = (sum(size[n] for size in sizes) for n in (0, 1))
+        context.launches[name] = replace(launch, arguments=arguments, local_bytes=local, local_item_bytes=for_item)
 
 
 def _variables(context: Context, body: list[Instruction]) -> set[int]:
@@ -36,27 +38,34 @@ def _variables(context: Context, body: list[Instruction]) -> set[int]:
     return {item.result or 0 for item in items if item.operands[0] == _WORKGROUP and item.result in used}
 
 
-def _local_bytes(context: Context, variable: int, work_group_size: tuple[int, int, int] | None) -> int:
-    """Return the size of a variable; 0 if a specialisation constant that is unknown here determines it."""
+def _local_bytes(context: Context, variable: int, work_group_size: tuple[int, int, int] | None) -> tuple[int, int]:
+    """Return the size of a variable, and its size for each work-item of a work-group; 0 for an argument's array."""
     definitions = context.parts.definitions
     kind = definitions[context.parts.types.pointee(variable)]
     if kind.opcode != ARRAY:
-        return context.layout.size(kind.result or 0)
+        return context.layout.size(kind.result or 0), 0
     element, length = kind.operands
+    size = context.layout.size(element)
     if definitions[length].opcode == OP["OpConstant"]:
-        return context.layout.size(element) * context.parts.types.constants.value(length)
-    is_of_work_items = definitions[length].opcode == OP["OpSpecConstantOp"] and work_group_size is not None
-    return context.layout.size(element) * math.prod(work_group_size or ()) if is_of_work_items else 0
+        return size * context.parts.types.constants.value(length), 0
+    if definitions[length].opcode != OP["OpSpecConstantOp"]:
+        return 0, 0
+    return (size * math.prod(work_group_size), 0) if work_group_size is not None else (0, size)
 
 
-def _aligned(row: Argument, least: dict[int, int]) -> Argument:
-    alignment = least.get(row.offset if row.offset is not None else -1, 1)
-    return replace(row, alignment=max(row.alignment, alignment)) if row.alignment is not None else row
+def _aligned(row: Argument, least: dict[int, int], multiples: dict[int, int]) -> Argument:
+    offset = row.offset if row.offset is not None else -1
+    if row.alignment is not None:
+        return replace(row, alignment=max(row.alignment, least.get(offset, 1)))
+    return replace(row, multiple=multiples.get(offset)) if row.kind == "value" else row
 
 
-def _alignments(context: Context, body: list[Instruction]) -> dict[int, int]:
-    """Return offset of an argument -> alignment that the matrices at its address need."""
-    parts, found = context.parts, dict[int, int]()
+def _alignments(context: Context, body: list[Instruction]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return offset of an argument -> alignment that the matrices at its address need, and -> multiple of strides.
+
+    The second is the number of which an argument that is a stride must be a multiple.
+    """
+    parts, found, strides = context.parts, dict[int, int](), dict[int, int]()
     offsets = {index: row.offset for index, row in enumerate(_members(context, body))}
     for item in body:
         if item.opcode in STRIDE_AT:
@@ -64,12 +73,17 @@ def _alignments(context: Context, body: list[Instruction]) -> dict[int, int]:
             component, _, rows, columns, _ = parts.definitions[parts.types.of(value)].operands
             layout = parts.types.constants.value(item.operands[2 if item.opcode == _STORE else 1])
             length = parts.types.constants.value(rows if layout else columns)
-            size = min(_MOST_ALIGNED, length * context.layout.size(component))
+            size = min(VULKAN_ALIGNMENT, length * context.layout.size(component))
             member = _member(context, item.operands[0])
             offset = offsets.get(member) if member is not None else None
             if offset is not None:
                 found[offset] = max(found.get(offset, 1), size)
-    return found
+            member = _member(context, item.operands[STRIDE_AT[item.opcode]])
+            offset = offsets.get(member) if member is not None else None
+            if offset is not None:
+                multiple = size // math.gcd(size, context.layout.size(parts.types.pointee(item.operands[0])))
+                strides[offset] = math.lcm(strides.get(offset, 1), multiple)
+    return found, {offset: multiple for offset, multiple in strides.items() if multiple > 1}
 
 
 def _members(context: Context, body: list[Instruction]) -> list[Argument]:
@@ -78,11 +92,11 @@ def _members(context: Context, body: list[Instruction]) -> list[Argument]:
     return [row for row in rows if row.offset is not None]
 
 
-def _member(context: Context, pointer: int) -> int | None:
-    """Return the number of the push constant from which an address is computed; None if that is not visible."""
+def _member(context: Context, value: int) -> int | None:
+    """Return the number of the push constant that a stride is, or from which an address is computed; else None."""
     definitions = context.parts.definitions
-    item = definitions[pointer]
-    while item.opcode in CHAINS | ELEMENT_CHAINS or item.opcode in (BITCAST, OP["OpCopyObject"]):
+    item = definitions[value]
+    while item.opcode in _THROUGH:
         item = definitions[item.operands[0]]
     if item.opcode != OP["OpLoad"]:
         return None

@@ -17,14 +17,14 @@ _WORKGROUP = ENUM["StorageClass.Workgroup"]
 _VOLATILE, _ALIGNED, _NONTEMPORAL, _NON_PRIVATE = numbers(
     "MemoryAccess.*", "Volatile Aligned Nontemporal NonPrivatePointer"
 )
-_ACQUIRE, _RELEASE, _BOTH, _STRICT, _UNIFORM, _LOCAL, _GLOBAL, _AVAILABLE, _VISIBLE = numbers(
+_ACQUIRE, _RELEASE, _BOTH, _STRICT, _UNIFORM, _LOCAL, _GLOBAL, _IMAGE, _AVAILABLE, _VISIBLE = numbers(
     "MemorySemantics.*",
     "Acquire Release AcquireRelease SequentiallyConsistent UniformMemory WorkgroupMemory CrossWorkgroupMemory "
-    "MakeAvailable MakeVisible",
+    "ImageMemory MakeAvailable MakeVisible",
 )
 _ORDERS = _ACQUIRE | _RELEASE | _BOTH | _STRICT
 # The scope of all invocations of the device; OpenCL's scope of all devices and the host has no equivalent.
-_CROSS_DEVICE, _DEVICE = numbers("Scope.*", "CrossDevice Device")
+_CROSS_DEVICE, _DEVICE, _INVOCATION = numbers("Scope.*", "CrossDevice Device Invocation")
 _ATOMIC_SEMANTICS = {
     **{number: (2,) for name, number in OP.items() if name.startswith("OpAtomic")},
     **dict.fromkeys(numbers("OpAtomic*", "CompareExchange CompareExchangeWeak"), (2, 3)),
@@ -97,16 +97,20 @@ class _MemoryModel:
         *scopes, semantics = item.operands
         scopes = [self.scope(scope) for scope in scopes]
         value = self.value(semantics)
-        code.add(item.name, None, *scopes, code.u32(_semantics(value, value & _ORDERS, self.classes(value))))
+        is_own = self.parts.types.constants.value(scopes[-1]) == _INVOCATION
+        found = 0 if is_own else _semantics(value, value & _ORDERS, self.classes(value))
+        # An invocation's own accesses to a place have an order; Vulkan has no fence for them.
+        if found or item.opcode == OP["OpControlBarrier"]:
+            code.add(item.name, None, *scopes, code.u32(found))
 
     def value(self, semantics: int) -> int:
         """Return the value of semantics; the strongest one if it is computed at run time."""
         is_constant = self.parts.definitions[semantics].opcode in (OP["OpConstant"], OP["OpConstantNull"])
-        return self.parts.types.constants.value(semantics) if is_constant else _STRICT | _GLOBAL | _LOCAL
+        return self.parts.types.constants.value(semantics) if is_constant else _STRICT | _GLOBAL | _LOCAL | _IMAGE
 
     def classes(self, value: int) -> int:
         """Return the bits of the memory that OpenCL's semantics name."""
-        return (_UNIFORM if value & (_GLOBAL | _UNIFORM) else 0) | value & _LOCAL
+        return (_UNIFORM if value & (_GLOBAL | _UNIFORM) else 0) | value & (_LOCAL | _IMAGE)
 
     def atomic(self, code: Code, item: Instruction) -> None:
         operands = list(item.operands)

@@ -8,19 +8,25 @@ from __future__ import annotations
 from ...spirv.module import OP, Instruction, encode_string
 from ...spirv.sections import Section
 from .context import Context
-from .launch import Argument, KernelLaunch
+from .launch import DESCRIPTORS, Argument, KernelLaunch
 
 _SET = "NonSemantic.ClspvReflection.7"
-_KERNEL, _ARGUMENT_INFO, _VALUE, _LOCAL, _LOCAL_SIZE, _REQUIRED_SIZE, _ADDRESS = 1, 2, 7, 11, 12, 24, 26
-# The address qualifiers of clGetKernelArgInfo, and the access qualifier of parameters that are no images.
+_KERNEL, _ARGUMENT_INFO, _VALUE, _LOCAL, _LOCAL_SIZE, _SAMPLER, _REQUIRED_SIZE, _ADDRESS = 1, 2, 7, 11, 12, 23, 24, 26
+# Kind of a descriptor -> the instruction for an argument.
+_DESCRIPTORS: dict[str | None, int] = dict(zip(DESCRIPTORS, (8, 9, 35, 34, 10), strict=True))
+_ORDER, _DATA_TYPE, _MASK = 30, 31, 41
+# The address qualifiers and the access qualifiers of clGetKernelArgInfo; None for parameters that are no images.
 _QUALIFIERS = {"global": 0x119B, "local": 0x119C, "constant": 0x119D, "private": 0x119E}
-_NO_ACCESS = 0x11A3
+_ACCESSES = {"read_only": 0x11A0, "write_only": 0x11A1, "read_write": 0x11A2, None: 0x11A3}
+# The bits of OpenCL C's constants for samplers.
+_ADDRESSING = {"none": 0, "clamp_to_edge": 2, "clamp": 4, "repeat": 6, "mirrored_repeat": 8}
+_FILTERS = {"nearest": 0x10, "linear": 0x20}
 # Sizes of the types that are wider in the push-constant block than in OpenCL C: a host passes the narrow value.
 _NARROW = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "half": 2}
 
 
 def reflection(context: Context) -> list[Instruction]:
-    """Return the instructions, which end the module, since they refer to functions. Images are not described."""
+    """Return the instructions, which end the module, since they refer to functions."""
     result = _Reflection(context)
     result.run()
     return result.code
@@ -36,6 +42,9 @@ class _Reflection:
     def run(self) -> None:
         sizes = (self.number(spec_id) for spec_id in range(3))
         self.add(_LOCAL_SIZE, *sizes)
+        for row in self.context.samplers:
+            mask = int(row.normalized) | _ADDRESSING[row.addressing] | _FILTERS[row.filter]
+            self.add(_SAMPLER, *map(self.number, (row.set, row.binding, mask)))
         for function, name in self.context.entries.items():
             self.kernel(function, name, self.context.launches[name])
 
@@ -53,13 +62,24 @@ class _Reflection:
             elif argument.kind in ("address", "value"):
                 number = _ADDRESS if argument.kind == "address" else _VALUE
                 self.add(number, *place, self.number(argument.offset or 0), self.number(bytes_), self.info(argument))
+            else:
+                self.descriptor(place, argument)
+
+    def descriptor(self, place: tuple[int, int], argument: Argument) -> None:
+        """Describe an image or sampler, and the numbers about it that a host pushes."""
+        where = self.number(argument.set or 0), self.number(argument.binding or 0)
+        self.add(_DESCRIPTORS[argument.descriptor], *place, *where, self.info(argument))
+        offsets = (argument.order_offset, argument.data_type_offset, argument.mask_offset)
+        for number, offset in zip((_ORDER, _DATA_TYPE, _MASK), offsets, strict=True):
+            if offset is not None:
+                self.add(number, *place, self.number(offset), self.number(4))
 
     def info(self, argument: Argument) -> int:
         """Add the name and the type of an argument, and return the id."""
         spaces = [word for word in argument.type.split() if word in _QUALIFIERS and argument.kind != "value"]
-        space = _QUALIFIERS[spaces[0] if spaces else "private"]
+        space = _QUALIFIERS["global" if argument.kind == "image" else spaces[0] if spaces else "private"]
         texts = self.string(argument.name), self.string(argument.type)
-        return self.add(_ARGUMENT_INFO, *texts, *map(self.number, (space, _NO_ACCESS, 0)))
+        return self.add(_ARGUMENT_INFO, *texts, *map(self.number, (space, _ACCESSES[argument.access], 0)))
 
     def add(self, number: int, *operands: int) -> int:
         result = self.parts.module.new_id()

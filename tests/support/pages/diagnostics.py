@@ -10,6 +10,8 @@ from coopmat.compiler import compile
 from coopmat.diagnostics import CompileError, Diagnostic, SourceMap, render_text
 
 from .error_codes import FAMILIES, ErrorCode
+from .error_codes.fixes import ADVICE, FIXES
+from .error_codes.others import OTHERS, TITLE
 
 NAME = "example.cl"
 _HEAD = """\
@@ -17,10 +19,11 @@ _HEAD = """\
 
 Made by `tools/pages diagnostics > docs/diagnostics.md`; do not edit.
 
-Every error that a source can earn has a code, which ends its first line in brackets. Here is one example of each, and
-what the compiler says to it: the place with a caret and the range, what else matters with `note:`, and below the
-caret the text that would mend it, where there is one. All errors of a file are told, in the order of the source, up to
-`-ferror-limit=` (20). Warnings are in [warnings.md](warnings.md); `--diagnostics json` and `sarif` give all as data.
+Every error has a code, which ends its first line in brackets. For each code, this page has an example, the
+compiler's message, and a source without the error. A message shows the place with a caret, and may add notes and, below
+the caret, a text that corrects the source. The compiler reports all errors of a file in the order of the source, up to
+`-ferror-limit=` (20). Warnings are in [warnings.md](warnings.md). `--diagnostics json` and `sarif` print all as data;
+SARIF also has an address of this page for each code.
 """
 
 
@@ -30,11 +33,12 @@ def findings(row: ErrorCode, before: str = "") -> tuple[list[Diagnostic], str]:
         for name, text in row.files:
             (Path(folder) / name).write_text(text, encoding="utf-8")
         source = row.example if isinstance(row.example, bytes) else ("" if row.bare else before) + row.example + "\n"
-        items, sources = _compiled(source, [*row.options, "-I", folder])
+        items, sources = compiled(source, [*row.options, "-I", folder])
         return items, render_text(items, sources).replace(f"{folder}/", "")
 
 
-def _compiled(source: str | bytes, options: list[str]) -> tuple[list[Diagnostic], SourceMap]:
+def compiled(source: str | bytes, options: list[str]) -> tuple[list[Diagnostic], SourceMap]:
+    """Return the diagnostics of a source that is compiled down to LLVM IR, and the texts that they refer to."""
     try:
         module = compile(source, options, name=NAME)
         module.llvm_ir  # noqa: B018
@@ -44,30 +48,47 @@ def _compiled(source: str | bytes, options: list[str]) -> tuple[list[Diagnostic]
 
 
 def document() -> str:
-    """Return the page as Markdown: an index, then each row with its example and the diagnostics."""
-    lines = [_HEAD]
+    """Return the page as Markdown: an index, then each row with its example, the diagnostics and a fix."""
+    lines_ = [_HEAD]
     for title, before, rows in FAMILIES:
-        lines += [f"## {title}", ""]
+        lines_ += [f"## {title}", ""]
         if before:
-            lines += ["The examples begin with these lines:", "", "```c", *before.rstrip("\n").split("\n"), "```", ""]
-        lines += ["| code | meaning |", "|---|---|", *(f"| [`{r.code}`](#{r.code}) | {r.meaning} |" for r in rows), ""]
+            lines_ += ["The examples begin with these lines:", "", *block(before), ""]
+        lines_ += ["| code | meaning |", "|---|---|", *(f"| [`{r.code}`](#{r.code}) | {r.meaning} |" for r in rows), ""]
         for row in rows:
-            lines += _entry(row, before)
-    return "\n".join(lines).rstrip("\n") + "\n"
+            lines_ += [f"### {row.code}", "", f"{sentence(row.meaning)}{_options(row)}.", "", *lines(row, before)]
+    lines_ += [f"## {TITLE}", ""]
+    for other in OTHERS:
+        lines_ += [f"### {other.code}", "", f"{sentence(other.meaning)}. {other.advice}", ""]
+    return "\n".join(lines_).rstrip("\n") + "\n"
 
 
-def _entry(row: ErrorCode, before: str) -> Iterator[str]:
+def sentence(meaning: str) -> str:
+    """Return a meaning with a capital letter."""
+    return f"{meaning[0].upper()}{meaning[1:]}"
+
+
+def lines(row: ErrorCode, before: str, with_before: bool = False) -> Iterator[str]:
+    """Yield the example of a row, what the compiler says, and the fix; `with_before`: also the text before these."""
     _, text = findings(row, before)
     shown = row.shown or str(row.example)
     shown = "\n".join([f"// {name}: {text.strip()}" for name, text in row.files] + [shown])
-    options = f" (with `{' '.join(row.options)}`)" if row.options else ""
-    yield from (f"### {row.code}", "", f"{row.meaning[0].upper()}{row.meaning[1:]}{options}.", "")
-    yield from (
-        "```c",
-        *shown.split("\n"),
-        "```",
-        "```",
-        *text.rstrip("\n").split("\n"),
-        "```",
-        "",
-    )
+    if with_before:
+        if before and not row.bare:
+            yield from ("The examples begin with these lines:", "", *block(before), "")
+        if row.options:
+            yield from (f"The options are `{' '.join(row.options)}`.", "")
+    yield from (*block(shown), *block(text, ""), "")
+    if row.code in FIXES:
+        yield from ("Without the error:", "", *block(FIXES[row.code]), "")
+    if row.code in ADVICE:
+        yield from (ADVICE[row.code], "")
+
+
+def _options(row: ErrorCode) -> str:
+    return f" (with `{' '.join(row.options)}`)" if row.options else ""
+
+
+def block(text: str, language: str = "c") -> list[str]:
+    """Return a fenced block of a text, as lines."""
+    return [f"```{language}", *text.rstrip("\n").split("\n"), "```"]

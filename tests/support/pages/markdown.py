@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CODE = re.compile(r"`([^`]+)`")
@@ -25,7 +25,7 @@ class Block:
 
 def blocks(page: str, language: str) -> Iterator[Block]:
     headings = [(m.start(), m[1]) for m in _HEADING.finditer(_without_blocks(page))]
-    for m in _FENCE.finditer(page):
+    for m in FENCE.finditer(page):
         if m[1] == language:
             yield Block([name for start, name in headings if start < m.start()][-1], m[1], m[2])
 
@@ -63,4 +63,4 @@ def codes(text: str) -> list[str]:
 
 
 def _without_blocks(page: str) -> str:
-    return _FENCE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), page)
+    return FENCE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), page)

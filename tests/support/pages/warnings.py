@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from coopmat.diagnostics import render_text
 from coopmat.warning_options import MEMBERS
 from coopmat.warning_options.table import WARNINGS, Warning
 
-_HEAD = """\
-# Warnings
+from .diagnostics import block, compiled, sentence
+from .warning_examples import EXAMPLES
 
-Made by `tools/pages warnings > docs/warnings.md`; do not edit.
-
+OPTIONS = """\
 Names, groups and defaults are those of clang where clang has the warning. `-W<name>` and `-Wno-<name>` turn a warning
 or a group on and off, `-Werror=<name>` makes it an error, `-Wno-error=<name>` takes that back; `-Werror` makes errors
 of all that are on, `-Weverything` turns all of them on, `-w` turns all off and skips the analysis that they need. Later
@@ -17,7 +19,17 @@ options win. In a source, `#pragma clang diagnostic push`, `pop`, `ignored "-W<n
 `error "-W<name>"` hold from where they stand, in that file.
 
 `coopmat run` and `coopmat.Program` turn `-Wmatrix-performance` on: advice on slow kernels
-([performance.md](performance.md#advice-on-slow-kernels)).
+([performance.md](performance.md#advice-on-slow-kernels))."""
+
+_HEAD = f"""\
+# Warnings
+
+Made by `tools/pages warnings > docs/warnings.md`; do not edit.
+
+{OPTIONS}
+
+Each warning has an example, the compiler's message, and a source without the warning. Examples with cooperative
+matrices begin with [the lines](diagnostics.md#cooperative-matrices) that those of the errors begin with.
 
 | name | on | also with | meaning |
 |---|---|---|---|
@@ -25,10 +37,45 @@ options win. In a source, `#pragma clang diagnostic push`, `pop`, `ignored "-W<n
 
 
 def document() -> str:
-    """Return the table of warnings as Markdown."""
-    return _HEAD + "".join(
-        f"| `{row.name}` | {'yes' if row.on else ''} | {_groups(row)} | {_cell(row.meaning)} |\n" for row in WARNINGS
-    )
+    """Return the table of warnings as Markdown, then an example of each and a fix."""
+    rows = [
+        f"| [`{row.name}`](#{anchor(row.name)}) | {'yes' if row.on else ''} | {_groups(row)} | {_cell(row.meaning)} |\n"
+        for row in WARNINGS
+    ]
+    parts = []
+    for row in WARNINGS:
+        heading = row.name.replace("#", "Directive #")
+        parts += [f"## {heading}", "", f"{sentence(row.meaning)}.", "", *lines(row)]
+    return _HEAD + "".join(rows) + "\n" + "\n".join(parts).rstrip("\n") + "\n"
+
+
+def anchor(name: str) -> str:
+    """Return the anchor of a warning's heading."""
+    return name.replace("#", "directive-")
+
+
+def lines(row: Warning, with_before: bool = False) -> Iterator[str]:
+    """Yield the example of a warning, what the compiler says, and the fix.
+
+    `with_before`: also the options that turn the warning on, and the text before the examples.
+    """
+    example = EXAMPLES[row.name]
+    if with_before:
+        groups = [f"`-W{row.name}`", *_groups(row).split()]
+        state = "The warning is on by default." if row.on else "The warning is off by default."
+        yield f"{state} {', '.join(groups)} turn{'s' if len(groups) == 1 else ''} it on, and"
+        yield from (f"`-Wno-{row.name}` turns it off; `-Werror={row.name}` makes it an error.", "")
+    if example.advice:
+        yield from (example.advice, "")
+        return
+    if with_before and example.before:
+        yield from ("The examples begin with these lines:", "", *block(example.before), "")
+    words = [f"-W{row.name}"] * (not row.on) + list(example.options)
+    if words:
+        yield from (f"With `{' '.join(words)}`:", "")
+    found, sources = compiled(f"{example.before}{example.source}\n", [f"-W{row.name}", *example.options])
+    yield from (*block(example.source), *block(render_text(found, sources), ""), "")
+    yield from ("Without the warning:", "", *block(example.fix), "")
 
 
 def _cell(text: str) -> str:
