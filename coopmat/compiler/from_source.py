@@ -144,6 +144,10 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
 
     unit = c.result(UNIT)
     every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
+    if every or unit.has_storage_vectors:
+        from ..passes.storage_vectors import StorageVectors
+
+        sequence.append(StorageVectors(functions))
     if every or unit.has_prints:
         from ..prints import Prints
 
@@ -187,7 +191,9 @@ def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
 
     def is_product(node: typed.MatrixMulAdd) -> bool:
         a, b, c = (matrix_type(operand.type) for operand in (node.a, node.b, node.c))
-        return route.product(a, b, c, Operands(node.operands), lanes) is not None
+        mask = Operands(node.operands)
+        own = route.with_tf32() if Operands.TF32 in mask else route
+        return own.product(a, b, c, mask, lanes) is not None
 
     return any(is_product(node) for body in bodies for node in walk(body) if isinstance(node, typed.MatrixMulAdd))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..matrices.variants import MICROSCALING_TYPES, SMALL_FLOATS
+from ..matrices.variants import BIT_PATTERNS
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -39,6 +39,9 @@ _VECTORS = [
     for name in ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double")
     for size in (2, 3, 4, 8, 16)
 ]
+#: The types for storage that have vectors.
+STORAGE_NAMES = tuple(row.opencl_c for row in BIT_PATTERNS if row.bits == 8)
+_VECTORS += [f"{name}{size}" for name in STORAGE_NAMES for size in (2, 4, 8, 16)]
 _IMAGES = [
     f"image{kind}_t"
     for kind in _words(
@@ -61,7 +64,7 @@ TYPE_NAMES = frozenset(
         " coop_matrix_scope_t coop_matrix_use_t coop_matrix_layout_t coop_matrix_operands_t coop_matrix_reduce_t"
         " coop_mat_operands"
     )
-    + tuple(row.opencl_c for row in (*SMALL_FLOATS, *MICROSCALING_TYPES))
+    + tuple(row.opencl_c for row in BIT_PATTERNS)
     + tuple(_VECTORS)
     + tuple(_IMAGES)
 )

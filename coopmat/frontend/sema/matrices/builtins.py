@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....diagnostics import FixIt, Label, Note, Span
-from ....matrices.variants import Layout, may_multiply
+from ....matrices.variants import ComponentType, Layout, default_operands, may_multiply
 from ... import syntax, typed
 from ...builtins.matrix import BUILTINS, MatrixBuiltin
 from ...matrix_terms import matrix_type
@@ -24,7 +24,6 @@ from ...types import (
     Type,
     VectorType,
     element_type,
-    size_of,
 )
 from ..context import Context, plural
 from ..conversions import check_matrix_conversion, matrix_index
@@ -33,7 +32,7 @@ from ..printf import string_literals
 from ..values import convert_arithmetic, make_binary, rvalue
 from .function_operands import function_operand, means_function, names_function, result_of_operand
 from .targets import target
-from .types import enumerator, require_extension
+from .types import enumerator, refuse_narrow, require_extension
 
 
 def call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Expr:
@@ -118,7 +117,8 @@ def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
 
 _A_SIGNED, _B_SIGNED, _C_SIGNED, _RESULT_SIGNED, _SATURATING = 1, 2, 4, 8, 16
 _SIGNS = {_A_SIGNED: "MATRIX_A", _B_SIGNED: "MATRIX_B", _C_SIGNED: "MATRIX_C", _RESULT_SIGNED: "MATRIX_RESULT"}
-_MASK = 31
+_TF32 = 32
+_MASK = 63
 
 
 def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
@@ -128,16 +128,11 @@ def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Ty
     ta, tb, tc = (_matrix(value) for value in values)
     _check_uses(c, values)
     _check_shapes(c, a, b, acc)
-    components = (ta.component, tb.component, tc.component)
-    if not may_multiply(*(matrix_type(t).component for t in (ta, tb, tc))):
-        names = "', '".join(map(str, components[:2])) + f"' and '{components[2]}"
-        message = f"components must be all integers or all floating point, not '{names}'"
-        notes = [note for value in values for note in declared_here(value)]
-        labels = [Label(value.span) for value in values]
-        c.fail("coop-mat-component-class", message, node.span, labels=labels, notes=notes)
-    mask = _implied_mask(*components)
+    components = tuple(matrix_type(t).component for t in (ta, tb, tc))
+    _check_components(c, values, components, node.span)
+    mask = int(default_operands(*components))
     if len(node.arguments) == 4:
-        mask = _explicit_mask(c, node.arguments[3], mask, tc.component)
+        mask = _explicit_mask(c, node.arguments[3], mask, components)
     return typed.MatrixMulAdd(node.span, acc.type, a, b, acc, mask)
 
 
@@ -166,6 +161,20 @@ def _exchanged(c: Context, values: list[Expr]) -> list[FixIt]:
     return [FixIt(a.span, texts[1]), FixIt(b.span, texts[0])]
 
 
+def _check_components(c: Context, values: list[Expr], components: tuple[ComponentType, ...], span: Span) -> None:
+    """Report component types that a multiply-add cannot combine."""
+    if may_multiply(*components):
+        return
+    names = "', '".join(t.opencl_c for t in components[:2]) + f"' and '{components[2].opencl_c}"
+    message = f"components must be all integers or all floating point, not '{names}'"
+    notes = [note for value in values for note in declared_here(value)]
+    if len({t.kind for t in components}) == 1:
+        message = f"no multiply-add combines components '{names}'"
+        notes.insert(0, Note("convert matrices of types for storage, or use 'coop_mat_mulAdd_scaled' if it fits"))
+    labels = [Label(value.span) for value in values]
+    c.fail("coop-mat-component-class", message, span, labels=labels, notes=notes)
+
+
 def _check_shapes(c: Context, a: Expr, b: Expr, acc: Expr) -> None:
     ta, tb, tc = _matrix(a), _matrix(b), _matrix(acc)
     checks = (
@@ -181,16 +190,11 @@ def _check_shapes(c: Context, a: Expr, b: Expr, acc: Expr) -> None:
             c.fail("coop-mat-shapes", message, right.span, labels=labels, notes=notes)
 
 
-def _implied_mask(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
-    """Return the signedness bits that follow from the component types; floating-point types have none."""
-    if a.is_float:
-        return 0
-    signs = ((a, _A_SIGNED), (b, _B_SIGNED), (acc, _C_SIGNED | _RESULT_SIGNED))
-    return sum(bits for t, bits in signs if t.signed)
+def _explicit_mask(c: Context, e: syntax.Expression, derived: int, components: tuple[ComponentType, ...]) -> int:
+    """Return the explicit mask of operands, after a warning if it contradicts the component types.
 
-
-def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: ScalarType) -> int:
-    """Return the explicit mask of operands, after a warning if it contradicts the component types."""
+    With components of 4 bits, a contradiction is an error.
+    """
     value = enumerator(c, e)
     if value is None or not 0 <= value <= _MASK:
         c.fail(
@@ -199,17 +203,21 @@ def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: Sc
             e.span,
             notes=[Note("combine enumerators CLK_COOPERATIVE_MATRIX_OPERAND_... by |")],
         )
+    if value & _TF32 and any(t.name != "f32" for t in components):
+        c.fail("coop-mat-operands", "CLK_COOPERATIVE_MATRIX_OPERAND_TF32 is for matrices of float only", e.span)
     if any(isinstance(node, syntax.IntegerLiteral) for node in walk(e)):
         message = "the operands are an integer literal; expected operand enumerators"
         c.warn("coop-mat-operands-type", message, e.span)
-    if component.is_float:
+    if not components[0].is_integer:
         if value & _SATURATING:
             c.warn("coop-mat-operands-sign", "floating-point components do not saturate", e.span)
-        elif value:
+        elif value & ~_TF32:
             c.warn("coop-mat-operands-sign", "signedness has no effect on floating-point components", e.span)
         return value
     if (value & ~_SATURATING) != derived:
         message = f"the operands contradict the component types, which need {_names(derived)}"
+        if any(t.is_nibble and (value ^ derived) & sign for t, sign in zip(components, _SIGNS, strict=False)):
+            c.fail("coop-mat-operands", message, e.span)
         c.warn("coop-mat-operands-sign", message, e.span)
     return value
 
@@ -295,7 +303,7 @@ def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store
     if not isinstance(t.pointee, VectorType):
         return e, 1
     where = PointerType(component, t.qualifiers)
-    return typed.Convert(e.span, where, typed.ConvertKind.POINTER, e), size_of(t.pointee) // size_of(component)
+    return typed.Convert(e.span, where, typed.ConvertKind.POINTER, e), 4 if t.pointee.count == 3 else t.pointee.count
 
 
 def _layout(c: Context, e: syntax.Expression) -> int:
@@ -385,6 +393,7 @@ def _build(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | N
 def _reduce(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     result = target(c, row, node, expected)
     operand, how = c.all_of(lambda: matrix_argument(c, node.arguments[0]), lambda: _directions(c, node.arguments[1]))
+    refuse_narrow(c, operand.type, "'coop_mat_reduce'", node.span)
     _check_reduction(c, operand, how, result, node.span)
     component = result.component
     function, _ = function_operand(c, node.arguments[2], (component, component), component)

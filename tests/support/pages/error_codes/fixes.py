@@ -36,6 +36,8 @@ FIXES = {
     "coop-mat-wrong-use": "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
     "coop-mat-shapes": "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
     "coop-mat-component-class": "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
+    "coop-mat-narrow": "typedef floate2m1_t E MATRIX(16, 8, CLK_COOPERATIVE_MATRIX_A);\n"
+    "void f(E e) { A a = (A)e; a = a + a; }",
     "coop-mat-operands": "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
     "coop-mat-operator": "void f(C c, float x) { c = c / coop_mat_init(x); c = c * c; }",
     "coop-mat-operand-types": "void f(C c, C d) { c = c + d; }",
