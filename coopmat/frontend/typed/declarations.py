@@ -67,7 +67,7 @@ class Unit:
     has_matrices: whether the unit names a cooperative matrix type.
     has_matrix_types: whether the unit names one of Clang's matrix types.
     has_small_floats: whether the unit names a floating-point type that devices store as its bits.
-    has_prints: whether the unit prints cooperative matrices.
+    has_expansions: whether the unit has operations on matrices that the pass `expansions` replaces.
     """
 
     functions: list[FunctionDecl]
@@ -76,7 +76,7 @@ class Unit:
     has_matrices: bool = False
     has_matrix_types: bool = False
     has_small_floats: bool = False
-    has_prints: bool = False
+    has_expansions: bool = False
 
     @property
     def kernels(self) -> list[FunctionDecl]:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....diagnostics import FixIt, Label, Note, Span
-from ....matrices.variants import Layout, may_multiply
+from ....matrices.variants import SMALL_FLOATS, Layout, may_multiply
 from ... import syntax, typed
 from ...builtins.matrix import BUILTINS, MatrixBuiltin
 from ...matrix_terms import matrix_type
-from ...nodes import walk
+from ...nodes import copied, walk
 from ...typed import Expr, IntConst
 from ...types import (
+    UCHAR,
     UINT,
     ULONG,
     VOID,
@@ -216,6 +217,41 @@ def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: Sc
 
 def _names(mask: int) -> str:
     return " | ".join(f"{name}_SIGNED" for bit, name in _SIGNS.items() if mask & bit) or "none"
+
+
+def _multiply_add_scaled(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    a, scales_a, stride_a, b, scales_b, stride_b, acc = node.arguments
+    e = multiply_add(c, row, copied(node, arguments=[a, b, acc]), expected)
+    assert isinstance(e, typed.MatrixMulAdd)
+    for operand, names, words in (
+        *((factor, _SCALED, "floating-point components of at most 8 bits") for factor in (e.a, e.b)),
+        (e.c, _SUMS, "an accumulator of float, half or bfloat16"),
+    ):
+        if _matrix(operand).component.name not in names:
+            message = f"expected {words}, not '{operand.type}'"
+            c.fail("coop-mat-scaled", message, operand.span, notes=declared_here(operand))
+    parts = c.all_of(
+        lambda: _scales(c, scales_a),
+        lambda: _stride(c, stride_a, store=False),
+        lambda: _scales(c, scales_b),
+        lambda: _stride(c, stride_b, store=False),
+    )
+    c.unit.has_expansions = True
+    return typed.MatrixMulAddScaled(node.span, e.type, e.a, e.b, e.c, e.operands, *parts)
+
+
+_SCALED = frozenset(row.opencl_c for row in SMALL_FLOATS if row.bits <= 8)
+_SUMS = frozenset({"float", "half", "bfloat16"})
+
+
+def _scales(c: Context, node: syntax.Expression) -> Expr:
+    """Return a pointer to E8M0 scales, as a pointer to uchar."""
+    e = rvalue(c.analyse(node))
+    if not isinstance(e.type, PointerType) or str(e.type.pointee) not in ("floate8m0_t", "uchar"):
+        message = f"expected a pointer to scales of 'floate8m0_t' or 'uchar', not '{e.type}'"
+        c.fail("coop-mat-scaled", message, e.span, notes=declared_here(e))
+    where = PointerType(UCHAR, e.type.qualifiers)
+    return e if e.type == where else typed.Convert(e.span, where, typed.ConvertKind.POINTER, e)
 
 
 # --- loads and stores ------------------------------------------------------------------------------
@@ -433,7 +469,7 @@ def _print(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | N
         if len(literals) != 1:
             c.fail("coop-mat-print", f"the name in '{row.name}' must be a string literal", node.arguments[1].span)
         name = literals[0].value.partition(b"\0")[0].decode("utf-8", "surrogateescape")
-    c.unit.has_prints = True
+    c.unit.has_expansions = True
     return typed.MatrixPrint(node.span, VOID, value, name, row.name.endswith("_lanes"))
 
 
@@ -442,6 +478,7 @@ _ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None]
     "load": load,
     "store": store,
     "multiply_add": multiply_add,
+    "multiply_add_scaled": _multiply_add_scaled,
     "init": _init,
     "length": _length,
     "coordinates": _coordinates,
