@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from coopmat import __version__
-
+from . import verbose
 from .report import Reporter
 from .response_files import expand
 from .status import ExitStatus, run_guarded
@@ -21,6 +20,7 @@ COMMANDS = {
     "cache": ("coopmat.cli.cache", "Show how large the cache of builds is, or empty it."),
     "cluster": ("coopmat.cli.cluster", "Start a worker of a cluster, or list its devices."),
     "compile": ("coopmat.cli.compile", "Compile OpenCL C, LLVM IR or SPIR-V to SPIR-V, or print a stage."),
+    "completion": ("coopmat.cli.completion", "Print the script by which a shell completes coopmat's options."),
     "cts": ("coopmat.cli.cts", "Run the conformance tests of cooperative matrices on a device."),
     "devices": ("coopmat.cli.devices", "List the OpenCL and Vulkan devices and the route of each."),
     "doctor": ("coopmat.cli.doctor", "Report what is missing, and the command that fixes it."),
@@ -50,13 +50,37 @@ class _Commands(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
-@click.version_option(__version__, prog_name="coopmat", message="%(prog)s %(version)s", help="Print the version.")
-def group() -> None:
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+    no_args_is_help=True,
+)
+@click.option("--version", is_flag=True, help="Print the version; with -v, also what a bug report needs.")
+@click.option("-v", "--verbose", "details", is_flag=True, help="With --version: print versions, tools and devices.")
+@click.pass_context
+def group(context: click.Context, version: bool, details: bool) -> None:
     """Compile and run OpenCL C with cooperative matrices, on every OpenCL device.
 
     Example: coopmat run kernels/gemm_f16.cl
     """
+    if version:
+        _print_version(details)
+        context.exit()
+    if details:
+        raise click.UsageError("-v needs --version; `coopmat compile -v` prints the commands of a compilation")
+    if context.invoked_subcommand is None:
+        raise click.UsageError("Missing command.")
+
+
+def _print_version(details: bool) -> None:
+    if not details:
+        click.echo(verbose.version())
+        return
+    from . import doctor
+
+    click.echo(verbose.head(), nl=False)
+    doctor.print_findings(list(doctor.findings()))
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:

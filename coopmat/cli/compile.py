@@ -25,6 +25,8 @@ from .report import Reporter
 from .status import ExitStatus, run_guarded
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from coopmat.compiler import Module
     from coopmat.devices import DeviceInfo
 
@@ -93,11 +95,16 @@ class _RawCommand(click.Command):
         ctx.params = {"arguments": list(args)}
         return []
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from .completion import compile_items
+
+        return compile_items(ctx.params["arguments"], incomplete)
+
 
 def _run(arguments: list[str]) -> int:
     invocation = parse_arguments(arguments)
     if invocation.help:
-        click.echo(_help())
+        click.echo(help_text())
         return ExitStatus.DONE
     options = _options(invocation)
     if invocation.version:
@@ -359,8 +366,9 @@ def _print_times(module: Module) -> None:
     sys.stderr.write(f"{total * 1e3:9.3f} ms  total\n")
 
 
-def _help() -> str:
-    formatter = click.HelpFormatter(max_width=110)
+def help_text(width: int | None = None) -> str:
+    """Return the help of `coopmat compile`, `width` columns wide; by default, as wide as the terminal, up to 110."""
+    formatter = click.HelpFormatter(width=width, max_width=110)
     formatter.write_usage("coopmat compile", "[FLAGS] FILE...|- [@RESPONSE-FILE]")
     formatter.write_paragraph()
     formatter.write_text("Compile OpenCL C, LLVM IR or SPIR-V with cooperative matrices, to SPIR-V or a text form.")

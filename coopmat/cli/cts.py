@@ -17,6 +17,7 @@ import click
 
 from coopmat.matrices.routes import LISTED_ROUTES, ROUTES
 
+from .completion import complete_routes, complete_tests
 from .files import write_outputs
 from .progress import progress
 from .status import ExitStatus
@@ -49,12 +50,12 @@ _ROUTES = f"Test these routes, separated by commas: {', '.join(LISTED_ROUTES)}, 
 
 
 @click.command()
-@click.argument("tests", nargs=-1, metavar="[TEST]...")
+@click.argument("tests", nargs=-1, metavar="[TEST]...", shell_complete=complete_tests)
 @click.option("--variant", "variants", multiple=True, metavar="V", help="Run only this variant; `*` matches any text.")
 @click.option("-l", "--list", "as_list", is_flag=True, help="List the tests; with TEST or --variant, the variants.")
 @click.option("-w", "--wimpy", is_flag=True, help=f"Run a few variants of each test; so does {_WIMPY}=1.")
 @click.option("--exhaustive", is_flag=True, help="Run every variant instead of a covering selection.")
-@click.option("--route", "routes", callback=_routes, metavar="R", help=_ROUTES)
+@click.option("--route", "routes", callback=_routes, metavar="R", help=_ROUTES, shell_complete=complete_routes)
 @click.option("--device", metavar="D", help="Use this device: part of its or its platform's name, or vulkan:NAME.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=1, metavar="N", help="Run N variants at a time.")
 @click.option("--resume", metavar="REPORT", help="Continue the run of this JSON report; skip its variants.")

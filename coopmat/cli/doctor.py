@@ -6,7 +6,7 @@ import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,13 +51,18 @@ def command(install: str | None) -> int:
     if install is not None:
         return _install_spirv_tools()
     results = list(findings())
+    print_findings(results)
+    return ExitStatus.DONE if all(item.ok or not item.needed for item in results) else ExitStatus.INPUT
+
+
+def print_findings(results: Sequence[Finding]) -> None:
+    """Print one line for each finding, and below it the command that repairs what is missing."""
     width = max(len(item.what) for item in results)
     for item in results:
         indent = f"\n{'':{width + 10}}"
         click.echo(f"{'ok' if item.ok else item.trouble:7} {item.what:{width}}  {item.text.replace(chr(10), indent)}")
         if not item.ok and item.remedy:
             click.echo(f"        {'':{width}} fix it with: {item.remedy}")
-    return ExitStatus.DONE if all(item.ok or not item.needed for item in results) else ExitStatus.INPUT
 
 
 def findings() -> Iterator[Finding]:

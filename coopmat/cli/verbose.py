@@ -16,6 +16,14 @@ def version() -> str:
     return f"coopmat {__version__}"
 
 
+def shipped() -> Path:
+    """Return the directory that holds kernels/ and examples/: a part of the installed package, or the checkout."""
+    import coopmat
+
+    package = Path(coopmat.__file__).parent
+    return package / "share" if (package / "share").is_dir() else package.parent
+
+
 def head() -> str:
     """Return lines with the versions of coopmat, Python and llvmlite, and the paths of coopmat and the SPIR-V tools."""
     from importlib import metadata
@@ -29,6 +37,7 @@ def head() -> str:
         "llvmlite": metadata.version("llvmlite"),
         "SPIR-V tools": str(toolchain.directory) if toolchain is not None else "none (see `coopmat doctor`)",
         "Installed in": str(Path(coopmat.__file__).parent),
+        "Kernels and examples in": str(shipped()),
     }
     return f"{version()}\n" + "".join(f"{name}: {value}\n" for name, value in rows.items())
 

@@ -1,11 +1,13 @@
-"""`tools/pages NAME > docs/NAME.md`; without a name, all generated pages are written to docs/."""
+"""`tools/pages NAME > docs/NAME.md`. Without a name, all generated pages are written to docs/,
+and the manual pages to docs/man/.
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from . import builtins, diagnostics, operations, warnings
+from . import builtins, diagnostics, man, operations, warnings
 
 PAGES = {page.__name__.rpartition(".")[2]: page.document for page in (builtins, diagnostics, operations, warnings)}
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -19,6 +21,8 @@ def main(names: list[str]) -> None:
             print(PAGES[name](), end="")
         else:
             (DOCS / f"{name}.md").write_text(PAGES[name](), encoding="utf-8")
+    for name, text in ({} if names else man.pages()).items():
+        (DOCS / "man" / name).write_text(text, encoding="utf-8")
 
 
 main(sys.argv[1:])
