@@ -51,7 +51,7 @@ TABLE: tuple[Feature, ...] = (
         " cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
         " cl_khr_extended_bit_ops cl_khr_integer_dot_product cl_khr_extended_async_copies"
         " cl_khr_work_group_uniform_arithmetic cl_khr_3d_image_writes cl_khr_depth_images cl_ext_float_atomics"
-        " cl_khr_kernel_clock cl_ext_float8 cl_ext_microscaling_types"
+        " cl_khr_kernel_clock cl_ext_float8 cl_ext_microscaling_types cl_coopmat_int4"
     ),
     *_extensions(
         "cl_khr_subgroup_ballot cl_khr_subgroup_clustered_reduce cl_khr_subgroup_extended_types"

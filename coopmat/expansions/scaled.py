@@ -16,7 +16,7 @@ from ..frontend import typed
 from ..frontend.matrix_terms import matrix_type
 from ..frontend.types import CoopMatrixType, PointerType
 from ..matrices.native_library import spelled
-from ..matrices.variants import COMPONENT_TYPES, SCALE_BLOCK, MatrixType
+from ..matrices.variants import COMPONENT_TYPES, SCALE_BLOCK, ComponentType, MatrixType
 from ..native_profiles import NativeProfile
 
 #: Returns whether the device has an instruction for the multiply-add of these types of A, B and C.
@@ -53,43 +53,53 @@ def text(name: str, e: typed.MatrixMulAddScaled, profile: NativeProfile | None, 
     a, b, c = (_matrix(operand) for operand in (e.a, e.b, e.c))
     sums = replace(c, component=COMPONENT_TYPES["f32"])
     depths = [min(SCALE_BLOCK, a.columns - k) for k in range(0, a.columns, SCALE_BLOCK)]
-    types = {"a": a, "b": b, "c": c, "sums": sums}
+    block = replace(a, columns=depths[0]), replace(b, rows=depths[0])
+    ways = list(_factors(*block, is_native=profile is not None))
+    components = next(
+        (pair for pair in ways if multiplies(_with(block[0], pair[0]), _with(block[1], pair[1]), sums)), ways[0]
+    )
+    x, y = (_with(matrix, component) for matrix, component in zip((a, b), components, strict=True))
+    types = {"a": a, "b": b, "c": c, "sums": sums, "x": x, "y": y}
     for depth in depths:
-        block = replace(a, columns=depth), replace(b, rows=depth)
-        factors = next((pair for pair in _conversions(*block) if multiplies(*pair, sums)), block)
-        types |= dict(
-            zip((f"a{depth}", f"b{depth}", f"factor_a{depth}", f"factor_b{depth}"), block + factors, strict=True)
-        )
+        types |= {f"x{depth}": replace(x, columns=depth), f"y{depth}": replace(y, rows=depth)}
     parameters = f"{_pointer(e.scales_a)}sa, ulong stride_a, {_pointer(e.scales_b)}sb, ulong stride_b"
     lines = [f"typedef {spelled(matrix)} {name}_{key};" for key, matrix in types.items()]
     lines += [_ADD.format(name=name, parameters=parameters)]
     lines += [f"static {name}_c {name}({name}_a a, {name}_b b, {name}_c c, {parameters})", "{"]
+    lines += [f"    {name}_x x = ({name}_x)a;", f"    {name}_y y = ({name}_y)b;"]
     lines += [f"    {name}_sums block, sums = ({name}_sums)c;"]
-    operands = "a", "b"
+    operands = "x, y"
     if len(depths) > 1:
-        lines += [*_stored("x", "a", a), *_stored("y", "b", b)]
+        lines += [*_stored("x", x), *_stored("y", y)]
     for k, depth in enumerate(depths):
         if len(depths) > 1:
-            operands = f"a_{k}", f"b_{k}"
-            lines += [f"    {name}_a{depth} a_{k} = coop_mat_load(x + {k * SCALE_BLOCK}, {_access(a)});"]
-            lines += [f"    {name}_b{depth} b_{k} = coop_mat_load(y + {k * SCALE_BLOCK * b.columns}, {_access(b)});"]
-        factors_ = (f"({name}_factor_{use}{depth}){operand}" for use, operand in zip("ab", operands, strict=True))
-        lines += ["    block = coop_mat_init(0);", f"    block = coop_mat_mulAdd({', '.join(factors_)}, block);"]
+            operands = f"x_{k}, y_{k}"
+            at = k * SCALE_BLOCK
+            lines += [f"    {name}_x{depth} x_{k} = coop_mat_load(all_x + {at}, {_access(x)});"]
+            lines += [f"    {name}_y{depth} y_{k} = coop_mat_load(all_y + {at * y.columns}, {_access(y)});"]
+        lines += ["    block = coop_mat_init(0);", f"    block = coop_mat_mulAdd({operands}, block);"]
         lines += [f"    sums = coop_mat_map(sums, block, {name}_add, sa + {k}, stride_a, sb + {k}, stride_b);"]
     return "\n".join([*lines, f"    return ({name}_c)sums;", "}", ""])
 
 
-def _conversions(a: MatrixType, b: MatrixType) -> Iterator[tuple[MatrixType, MatrixType]]:
-    """Yield the types of factors that have all values of A and B: their own types, then wider ones."""
-    yield a, b
-    for component in (COMPONENT_TYPES["bf16"], COMPONENT_TYPES["f16"]):
-        yield replace(a, component=component), replace(b, component=component)
+def _factors(a: MatrixType, b: MatrixType, *, is_native: bool) -> Iterator[tuple[ComponentType, ComponentType]]:
+    """Yield component types of factors that have all values of A and B; the first pair can always be multiplied."""
+    if a.component.is_factor and b.component.is_factor:
+        yield a.component, b.component
+    elif not is_native:
+        yield COMPONENT_TYPES["f32"], COMPONENT_TYPES["f32"]
+    for name in ("f16", "bf16") if is_native else ("bf16", "f16"):
+        yield COMPONENT_TYPES[name], COMPONENT_TYPES[name]
 
 
-def _stored(array: str, matrix: str, t: MatrixType) -> list[str]:
+def _with(matrix: MatrixType, component: ComponentType) -> MatrixType:
+    return replace(matrix, component=component)
+
+
+def _stored(matrix: str, t: MatrixType) -> list[str]:
     """Return the statements that store a matrix to an array in private memory."""
-    declaration = f"    {t.component.opencl_c} {array}[{t.rows * t.columns}];"
-    return [declaration, f"    coop_mat_store({array}, {matrix}, {_access(t)});"]
+    declaration = f"    {t.component.opencl_c} all_{matrix}[{t.rows * t.columns}];"
+    return [declaration, f"    coop_mat_store(all_{matrix}, {matrix}, {_access(t)});"]
 
 
 def _access(t: MatrixType) -> str:

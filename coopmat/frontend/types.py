@@ -13,7 +13,7 @@ from enum import Enum, IntEnum
 from functools import cache
 
 from ..diagnostics import Span
-from ..matrices.variants import MICROSCALING_TYPES, SMALL_FLOATS as _SMALL_FLOATS
+from ..matrices.variants import BIT_PATTERNS
 
 
 class AddressSpace(IntEnum):
@@ -121,10 +121,10 @@ def _mangling(name: str) -> str:
     return {"bfloat16": "DF16b"}.get(name, f"u{len(name)}{name}")
 
 
-#: The floating-point types that are stored as their bits.
+#: The types that are stored as their bits; in the language, those of 4-bit integers count as floating point, too.
 SMALL_FLOATS = tuple(
     ScalarType(row.opencl_c, Kind.FLOAT, row.bits, row.signed, HALF.rank, _mangling(row.opencl_c), is_bits=True)
-    for row in (*_SMALL_FLOATS, *MICROSCALING_TYPES)
+    for row in BIT_PATTERNS
 )
 _SCALARS = {t.name: t for t in [*globals().values(), *SMALL_FLOATS] if isinstance(t, ScalarType)}
 

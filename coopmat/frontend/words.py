@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..matrices.variants import MICROSCALING_TYPES, SMALL_FLOATS
+from ..matrices.variants import BIT_PATTERNS
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ TYPE_NAMES = frozenset(
         " coop_matrix_scope_t coop_matrix_use_t coop_matrix_layout_t coop_matrix_operands_t coop_matrix_reduce_t"
         " coop_mat_operands"
     )
-    + tuple(row.opencl_c for row in (*SMALL_FLOATS, *MICROSCALING_TYPES))
+    + tuple(row.opencl_c for row in BIT_PATTERNS)
     + tuple(_VECTORS)
     + tuple(_IMAGES)
 )

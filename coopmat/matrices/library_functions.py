@@ -135,6 +135,16 @@ class _Memory(OfMatrix):
         """Return the unchecked function, for tiles completely inside the bounds, if it is faster; otherwise nothing."""
         return (replace(self, checked=False),) if self.checked and target.lane_layout(self.matrix).has_vectors else ()
 
+    def place_definitions(self) -> dict[str, str]:
+        """Return the macros for the parameters that describe the memory, and for the place of a component there."""
+        fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"
+        return {
+            "SPACE": f"__{self.space}" + " volatile" * self.volatile,
+            "OFFSET(r, c)": _offset(self.layout, self._pack, self.checked),
+            "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
+            "INSIDE(r, c)": fits if self.checked else "1",
+        }
+
     def _memory_definitions(self, target: Target, section: str) -> dict[str, str]:
         w, lanes = target.width(self.matrix), target.lane_layout(self.matrix)
         how = "CHECKED" if self.checked else "EACH" if self.volatile else f"{lanes.name}_{self.layout.short.upper()}"
@@ -147,14 +157,9 @@ class _Memory(OfMatrix):
             out["EACH"] = each_component(target, self.matrix, lanes.slots)
         if uses_wide_copies and how in _BY_PIECES:
             out["EACH"] = each(lanes.slots * self.matrix.component.size // COPY_BYTES)
-        fits = "(CM_FITS((r) + 1, row, rows) && CM_FITS((c) + 1, column, columns))"
-        out |= {
+        out |= self.place_definitions() | {
             "VLOAD(p)": f"vload{w}(0, p)" if w > 1 else "*(p)",
             "VSTORE(v, p)": f"vstore{w}(v, 0, p)" if w > 1 else "*(p) = (v)",
-            "SPACE": f"__{self.space}" + " volatile" * self.volatile,
-            "OFFSET(r, c)": _offset(self.layout, self._pack, self.checked),
-            "PLACE": ", ".join(f"{p.type} {p.name}" for p in self._place),
-            "INSIDE(r, c)": fits if self.checked else "1",
         }
         if uses_wide_copies:
             out["PIECE"] = str(COPY_BYTES // self.matrix.component.size)
@@ -232,10 +237,13 @@ class Load(_Memory):
         return Signature("void", (private("out", self.matrix.component), self._pointer(True), *self._place))
 
     def definitions(self, target: Target) -> dict[str, str]:
-        out = self._memory_definitions(target, "LOAD")
+        return self.guarded(target, self._memory_definitions(target, "LOAD"))
+
+    def guarded(self, target: Target, macros: dict[str, str]) -> dict[str, str]:
+        """Return the macros for a device that may execute a load whose condition is false."""
         if self.checked and not target.route.tuning.guarded_loads:
-            out["OFFSET(r, c)"] = f"({out['OFFSET(r, c)']} + {_APART})"
-        return out
+            macros["OFFSET(r, c)"] = f"({macros['OFFSET(r, c)']} + {_APART})"
+        return macros
 
 
 @dataclass(frozen=True, slots=True)

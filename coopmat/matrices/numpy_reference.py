@@ -42,6 +42,8 @@ def decode_bits(component: ComponentType, patterns: Array) -> Array:
     """Return the numbers that bit patterns represent, as float32, which can represent all of them."""
     mantissa, last = component.mantissa, 2**component.exponent - 1
     bits = patterns.astype(np.int64)
+    if component.is_integer:
+        return np.asarray((bits & 15) - (bits & 8) * 2 * component.signed).astype(np.float32)
     if not mantissa:
         return np.asarray(np.where(bits == last, np.nan, np.ldexp(1.0, bits - component.bias)).astype(np.float32))
     exponent, fraction = bits >> mantissa & last, bits & (2**mantissa - 1)
@@ -61,6 +63,9 @@ def encode_bits(component: ComponentType, x: Array, rounding: str = "", saturate
     rounded towards zero, it becomes the largest number.
     """
     mantissa, exact = component.mantissa, x.astype(np.longdouble)
+    if component.is_integer:
+        inside = np.clip(np.where(np.isnan(exact), 0, exact), component.least, component.largest)
+        return np.asarray(_ROUND[rounding or "rtz"](inside).astype(np.int64).astype(np.uint8))
     if not mantissa:
         return _powers_of_two(exact, rounding, saturate)
     if not component.nans:
@@ -300,7 +305,7 @@ def mul_add_bound(a: Array, b: Array, c: Array) -> Array:
 
 def mul_add(types: tuple[ComponentType, ...], a: Array, b: Array, c: Array, mask: Operands) -> tuple[Array, Array]:
     """Return a b + c, and the largest error of each component."""
-    if not any(t.is_bits for t in types):
+    if types[2].is_integer or not any(t.is_bits for t in types):
         return numpy_mul_add(a, b, c, mask), mul_add_bound(a, b, c)
     wide = [widen(t, x).astype(np.float64) for t, x in zip(types, (a, b, c), strict=True)]
     with np.errstate(all="ignore"):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from . import spelling
 from .library_function import FromTemplate, LibraryFunction, Parameter, Signature
 from .routes import LoweredRoute, Target
-from .variants import COMPONENT_TYPES, MICROSCALING_TYPES, SMALL_FLOATS, ComponentType
+from .variants import BIT_PATTERNS, COMPONENT_TYPES, ComponentType
 
 FILE = "small_floats.cl"
 _UINT, _INT = COMPONENT_TYPES["u32"], COMPONENT_TYPES["s32"]
@@ -26,12 +26,13 @@ _NARROW_CARRIES = {
     "rtp": "(((unit) - 1u) & ~(sign))",
     "rtn": "(((unit) - 1u) & (sign))",
 }
+_ROUND = {"rte": "rint", "rtz": "trunc", "rtp": "ceil", "rtn": "floor"}
 _POWER_CARRIES = {"rte": "0x400000u", "rtz": "0u", "rtp": "0x7fffffu", "rtn": "0u"}
 # rounding -> mask for values beyond the range that stay finite. Rounding away from the infinity keeps a value finite.
 # Infinities become finite only in saturating conversions.
 _KEPT = {"rte": "0u", "rtz": "(finite)", "rtp": "((finite) & (sign))", "rtn": "((finite) & ~(sign))"}
-_BY_NAME = dict(COMPONENT_TYPES) | {row.name: row for row in MICROSCALING_TYPES}
-_SMALL = "|".join(row.name for row in (*SMALL_FLOATS, *MICROSCALING_TYPES))
+_BY_NAME = dict(COMPONENT_TYPES) | {row.name: row for row in BIT_PATTERNS}
+_SMALL = "|".join(row.name for row in BIT_PATTERNS)
 _CALL = re.compile(rf"\bcm_(?:({_SMALL})_(to_float|from_float_\w+)|(\w+)_(to_odd))_(\d+)\(")
 
 
@@ -61,6 +62,8 @@ class SmallFloatFunction(FromTemplate):
         return (FILE,)
 
     def definitions(self, target: Target) -> dict[str, str]:
+        if self.component.is_nibble and self.component.is_integer:
+            return self._nibble()
         if not self.component.mantissa and self.component.is_bits:
             return self._power_of_two()
         if self.component.is_bits and self.component.exponent < spelling.FLOAT.exponent:
@@ -94,6 +97,19 @@ class SmallFloatFunction(FromTemplate):
         out["CARRY(q, unit, sign)"] = _NARROW_CARRIES[rounding]
         out["KEPT(finite, sign)"] = "1u" if "_sat_" in self.what or not t.nans else _KEPT[rounding]
         return {"OP": "NARROW_FROM_FLOAT", **out}
+
+    def _nibble(self) -> dict[str, str]:
+        """Return the macros for an integer type of 4 bits."""
+        own = spelling.vector(self.component, self.width)
+        f, i, s = (spelling.vector(t, self.width) for t in (spelling.FLOAT, _INT, COMPONENT_TYPES["s8"]))
+        out = {"F": f, "H": own}
+        if self.what == "to_float":
+            signed = f"(as_{s}(({own})((x) << ({own})4)) >> ({s})4)"
+            value = signed if self.component.signed else f"((x) & ({own})15)"
+            return {"OP": "NIBBLE_TO_FLOAT", **out, "NUMBER(x)": f"convert_{f}({value})"}
+        low, high = ("-8.0f", "7.0f") if self.component.signed else ("0.0f", "15.0f")
+        out |= {"LOW": low, "HIGH": high, "ROUND(x)": f"{_ROUND[self.what.rpartition('_')[2]]}(x)"}
+        return {"OP": "NIBBLE_FROM_FLOAT", **out, "TO_H(x)": f"convert_{own}(convert_{i}(x) & ({i})255)"}
 
     def _power_of_two(self) -> dict[str, str]:
         """Return the macros for a type without sign and mantissa."""

@@ -94,7 +94,8 @@ def small_float_function(component: ComponentType, what: str, w: int) -> str:
 
 def from_float(component: ComponentType, rounding: str = "", saturate: bool = False) -> str:
     """Return the name of a small float's conversion from float with this rounding and saturation."""
-    return f"from_float_{'sat_' * (saturate and component.saturates)}{rounding or 'rte'}"
+    default = "rtz" if component.is_integer else "rte"
+    return f"from_float_{'sat_' * (saturate and component.saturates)}{rounding or default}"
 
 
 def _resize(x: str, source: ComponentType, bits: int, w: int) -> str:
@@ -127,7 +128,7 @@ def binary(operator: str, component: ComponentType, w: int) -> str:
 def negation(component: ComponentType, w: int) -> str:
     """Return the macro body for the negation of x, a vector of width `w`; integers wrap modulo 2^bits."""
     if component.is_bits:
-        return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x{1 << (component.bits - 1):x})"
+        return f"({vector(component, w)})((x) ^ ({vector(component, w)})0x{1 << (component.width - 1):x})"
     if not component.is_integer:
         return "(-(x))"
     unsigned = integer(component.bits, signed=False)

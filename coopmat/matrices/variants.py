@@ -1,8 +1,8 @@
 """The properties of a cooperative matrix: component types, uses, layouts, shapes, and multiply-add variants.
 
 The numbers of enumerators and the variant record are from the cl_khr_cooperative_matrix draft (OpenCL-Docs #1533), the
-names from its conformance tests (OpenCL-CTS #2655). `bf16`, `e4m3`, `e5m2` and the packed layout are extensions of this
-project.
+names from its conformance tests (OpenCL-CTS #2655). `bf16`, the types of 8 bits and fewer that are no bytes, and the
+packed layout are extensions of this project.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class ComponentType:
 
     name: the name in the conformance tests.
     opencl_c: the name in OpenCL C.
-    numpy: the dtype of the same size and meaning. For a floating-point type that neither numpy nor most devices have,
-        the dtype of its bit patterns (`is_bits`); arithmetic is then in float.
+    numpy: the dtype of the same size and meaning. For a type that neither numpy nor most devices have, the dtype of its
+        bit patterns (`is_bits`); arithmetic is then in float.
     value: the draft's enumerator; None if the draft lacks the type.
     exponent, mantissa: the widths in bits of a floating-point type's fields.
     infinities: whether the type has infinities. If not, all patterns of the largest exponent are numbers, except the
@@ -61,6 +61,8 @@ class ComponentType:
     nans: whether the type has NaNs. If not, all patterns are numbers, and conversions to the type always saturate.
     encoding: the encoding in SPIR-V, if it is not IEEE 754's.
     extension: the OpenCL extension that has the type; None if no extension is needed.
+    is_nibble: whether the type has 4 bits: in memory, a byte of a matrix has two components, the first in its low bits.
+        Elsewhere a component has a byte, in which integers are sign- or zero-extended.
     """
 
     name: str
@@ -76,6 +78,7 @@ class ComponentType:
     nans: bool = True
     encoding: Encoding | None = None
     extension: str | None = None
+    is_nibble: bool = False
 
     def __post_init__(self) -> None:
         if self.bits not in (8, 16, 32, 64):
@@ -93,12 +96,14 @@ class ComponentType:
 
     @property
     def is_bits(self) -> bool:
-        """Whether a floating-point type is stored as its bit patterns, in the library and in numpy."""
-        return self.kind is Kind.FLOAT and self.numpy.startswith("uint")
+        """Whether values are stored as their bit patterns, in the library and in numpy."""
+        return self.is_nibble or (self.kind is Kind.FLOAT and self.numpy.startswith("uint"))
 
     @property
     def width(self) -> int:
-        """The bits of a floating-point type's patterns; a type of fewer bits than a byte has zeros above them."""
+        """The bits of a type's patterns; a floating-point type of fewer bits than a byte has zeros above them."""
+        if self.is_integer:
+            return 4 if self.is_nibble else self.bits
         return self.signed + self.exponent + self.mantissa
 
     @property
@@ -127,7 +132,9 @@ class ComponentType:
 
     @property
     def largest(self) -> float:
-        """The largest finite number of a floating-point type."""
+        """The largest finite number."""
+        if self.is_integer:
+            return (1 << (self.width - self.signed)) - 1
         if self.infinities:
             return (2 - self.epsilon) * 2.0**self.bias
         if not self.nans:
@@ -135,8 +142,25 @@ class ComponentType:
         return (2 - 2 * self.epsilon) * 2.0 ** (self.bias + 1)
 
     @property
+    def least(self) -> float:
+        """The least finite number."""
+        if self.is_integer:
+            return -(1 << (self.width - 1)) if self.signed else 0
+        return -self.largest
+
+    @property
     def is_integer(self) -> bool:
         return self.kind is Kind.INTEGER
+
+    @property
+    def is_factor(self) -> bool:
+        """Whether A and B of a multiply-add can have the type: OCP's microscaling types need scales."""
+        return self.extension != MICROSCALING
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether C and the result of a multiply-add can have the type."""
+        return self.is_factor and not self.is_nibble
 
     @property
     def saturates(self) -> bool:
@@ -146,8 +170,10 @@ class ComponentType:
     def pattern(self, value: float) -> int:
         """Return the bits of a floating-point number, an infinity, or the NaN without sign or payload.
 
-        A type without NaNs has -0 instead.
+        A type without NaNs has -0 instead. For an integer type of 4 bits, return the byte of an integer.
         """
+        if self.is_integer:
+            return int(value) & 0xFF
         if math.isnan(value) and not self.nans:
             return 1 << (self.width - 1)
         infinite = ((1 << self.exponent) - 1) << self.mantissa
@@ -181,11 +207,14 @@ def may_multiply(*components: ComponentType) -> bool:
 
     They must be all integers or all floating point. Only integers can saturate.
     """
-    return len({component.kind for component in components}) == 1
+    factors, sums = components[:2], components[2:]
+    has_kinds = all(t.is_factor for t in factors) and all(t.is_sum for t in sums)
+    return has_kinds and len({component.kind for component in components}) == 1
 
 
 # The components along K that share a scale in a scaled multiply-add, as in the OCP microscaling formats.
 SCALE_BLOCK = 32
+MICROSCALING = "cl_ext_microscaling_types"
 _BFLOAT16 = ("BFloat16TypeKHR", "BFloat16CooperativeMatrixKHR", "BFloat16DotProductKHR")
 _FLOAT8 = ("Float8EXT", "Float8CooperativeMatrixEXT")
 _ROWS = (
@@ -216,19 +245,28 @@ _ROWS = (
     ),
 )
 COMPONENT_TYPES = MappingProxyType({row.name: row for row in _ROWS})
-# The scalar types of the OCP microscaling formats, a byte each: no component types. e8m0 has only powers of two.
+# The types of the OCP microscaling formats. e8m0, which has only powers of two, is no component type.
 MICROSCALING_TYPES = tuple(
     ComponentType(
         *(name, f"floate{name[1:]}_t", 8, Kind.FLOAT, bool(mantissa), "uint8", None, exponent, mantissa, False),
         nans=not mantissa,
-        extension="cl_ext_microscaling_types",
+        extension=MICROSCALING,
+        is_nibble=name == "e2m1",
     )
     for name, exponent, mantissa in (("e2m1", 2, 1), ("e2m3", 2, 3), ("e3m2", 3, 2), ("e8m0", 8, 0))
 )
-# The component types that are stored as their bit patterns.
+_NIBBLES = tuple(
+    ComponentType(name, opencl_c, 8, Kind.INTEGER, signed, "uint8", None, extension="cl_coopmat_int4", is_nibble=True)
+    for name, opencl_c, signed in (("s4", "signed4_t", True), ("u4", "unsigned4_t", False))
+)
+# The component types of fewer than 8 bits: matrices for storage, without arithmetic. Integers may be factors.
+NARROW_TYPES = MappingProxyType({row.name: row for row in (*MICROSCALING_TYPES[:3], *_NIBBLES)})
+EVERY_COMPONENT_TYPE = MappingProxyType({**COMPONENT_TYPES, **NARROW_TYPES})
+# The component types of 8 and 16 bits that are stored as their bit patterns, and all scalar types that are.
 SMALL_FLOATS = tuple(row for row in _ROWS if row.is_bits)
+BIT_PATTERNS = (*SMALL_FLOATS, *MICROSCALING_TYPES, *_NIBBLES)
 # OpenCL C's name -> type of every scalar that is stored as its bit patterns, or is a component type.
-NUMBER_TYPES = MappingProxyType({row.opencl_c: row for row in (*_ROWS, *MICROSCALING_TYPES)})
+NUMBER_TYPES = MappingProxyType({row.opencl_c: row for row in (*_ROWS, *BIT_PATTERNS)})
 _BY_VALUE = MappingProxyType({row.value: row for row in _ROWS if row.value is not None})
 
 
@@ -248,7 +286,7 @@ class Use(IntEnum):
 class Layout(IntEnum):
     """The memory layout of a matrix: the place of component (r, c), counted in components from the pointer.
 
-    With f = max(1, 4 / component size in bytes):
+    With f = max(1, 32 / bits of a component in memory):
     ROW_MAJOR: r * stride + c.
     COLUMN_MAJOR: c * stride + r.
     PACKED: r // f * stride + c * f + r % f, the VNNI layout of B.
@@ -268,7 +306,9 @@ class Layout(IntEnum):
 
     def pack(self, component: ComponentType) -> int:
         """Return the number of adjacent components: of a column for PACKED, of a row for PACKED_A, otherwise 1."""
-        return max(1, 4 // component.size) if self >= Layout.PACKED else 1
+        if self < Layout.PACKED:
+            return 1
+        return 8 if component.is_nibble else max(1, 4 // component.size)
 
 
 # The layouts that OpenCL C has names for.

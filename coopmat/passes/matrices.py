@@ -27,7 +27,7 @@ from ..frontend.types import (
     VectorType,
     element_count,
 )
-from ..matrices import half_bits, lowering
+from ..matrices import half_bits, lowering, narrow
 from ..matrices.lane_layouts import Whole
 from ..matrices.library_function import LibraryFunction
 from ..matrices.maps import BLOCKS
@@ -376,8 +376,8 @@ def _multiply_add(e: typed.MatrixMulAdd) -> LibraryFunction:
 
 # class of operation -> function from the operation to its library function.
 _LIBRARY_FUNCTIONS: dict[type, Callable[[Any], LibraryFunction]] = {
-    typed.MatrixLoad: lambda e: lowering.Load(_of(e.type), *_access(e)),
-    typed.MatrixStore: lambda e: lowering.Store(_of(e.matrix.type), *_access(e)),
+    typed.MatrixLoad: lambda e: narrow.load(_of(e.type), *_access(e)),
+    typed.MatrixStore: lambda e: narrow.store(_of(e.matrix.type), *_access(e)),
     typed.MatrixFill: lambda e: lowering.Fill(_of(e.type)),
     typed.MatrixLength: lambda e: lowering.Length(_of(e.matrix)),
     typed.MatrixCoordinates: lambda e: lowering.Coord(_of(e.matrix)),

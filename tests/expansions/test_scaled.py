@@ -10,8 +10,9 @@ import pytest
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import numpy_reference
+from coopmat.matrices.narrow import in_memory
 from coopmat.matrices.native_library import spelled
-from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, EVERY_COMPONENT_TYPE, MatrixType, Use
 from coopmat.options import CompileOptions
 from coopmat.runtime import Program, launch, parse_header
 from coopmat.runtime.launch import compile_for, resolve_options
@@ -21,7 +22,7 @@ ROUTES = (
     *(f"{name}:emulated" for name in ("x86", "mma", "wmma", "mfma", "dpas")),
 )
 ROW_MAJOR = "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR"
-FACTORS = tuple(name for name, t in COMPONENT_TYPES.items() if not t.is_integer and t.bits <= 8)
+FACTORS = tuple(name for name, t in EVERY_COMPONENT_TYPE.items() if not t.is_integer and t.bits <= 8)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Product:
 
     @property
     def types(self) -> tuple[MatrixType, MatrixType, MatrixType]:
-        a, b, c = (COMPONENT_TYPES[name] for name in (self.a, self.b, self.c))
+        a, b, c = (EVERY_COMPONENT_TYPE[name] for name in (self.a, self.b, self.c))
         return (
             MatrixType(a, self.m, self.k, Use.A),
             MatrixType(b, self.k, self.n, Use.B),
@@ -124,7 +125,8 @@ def run(source: str, route: str, device: DeviceInfo, arrays: dict[str, np.ndarra
 
 def check(product: Product, device: DeviceInfo, route: str, scales: range = range(117, 137), **words: str) -> None:
     arrays = product.inputs(np.random.default_rng(5), scales)
-    out = run(product.source(**words), route, device, arrays)
+    memory = {name: in_memory(t.component, arrays[name].ravel()) for name, t in zip("ab", product.types, strict=False)}
+    out = run(product.source(**words), route, device, arrays | memory)
     result = numpy_reference.widen(COMPONENT_TYPES[product.c], out).astype(np.float64)
     expected, bound = product.expected(arrays)
     assert np.all(np.abs(result - expected) <= bound), np.abs(result - expected).max()

@@ -42,7 +42,7 @@ def test_the_extension_and_components() -> None:
     for source, options, code in (
         ("void f(floate2m1_t x) { }", ["-cl-ext=-cl_ext_microscaling_types"], "extension-off"),
         ("kernel void k(floate8m0_t x) { }", [], "kernel-parameter"),
-        (f"void f(floate2m1_t x {matrix}) {{ }}", [], "coop-mat-component"),
+        (f"void f(floate8m0_t x {matrix}) {{ }}", [], "coop-mat-component"),
     ):
         with pytest.raises(coopmat.CompileError) as caught:
             coopmat.compile(source, options)

@@ -8,16 +8,17 @@ from dataclasses import replace
 import pytest
 
 from coopmat.frontend import builtins
-from coopmat.matrices import lowering
+from coopmat.matrices import lowering, narrow
 from coopmat.matrices.library_function import FromTemplate
 from coopmat.matrices.library_functions import Binary, Transpose
 from coopmat.matrices.lowering import LOWERED_ROUTES
 from coopmat.matrices.routes import LoweredRoute, Target, Tuning
-from coopmat.matrices.variants import COMPONENT_TYPES, Conversion, Layout, MatrixType, Operands, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, NARROW_TYPES, Conversion, Layout, MatrixType, Operands, Use
 
 C = COMPONENT_TYPES
 ONE, LANES, SCRATCH = LOWERED_ROUTES["one"], LOWERED_ROUTES["lanes"], LOWERED_ROUTES["scratch"]
 A, B, ACC = MatrixType(C["s8"], 8, 32, Use.A), MatrixType(C["u8"], 32, 12, Use.B), MatrixType(C["s32"], 8, 12, Use(2))
+NIBBLES = MatrixType(NARROW_TYPES["s4"], 8, 32, Use.A)
 FUNCTIONS = [
     lowering.Load(A, "global", Layout.ROW_MAJOR),
     lowering.Load(B, "local", Layout.PACKED),
@@ -26,6 +27,10 @@ FUNCTIONS = [
     lowering.Store(ACC, "global", Layout.ROW_MAJOR),
     lowering.Store(ACC, "private", Layout.COLUMN_MAJOR),
     lowering.Store(ACC, "local", Layout.COLUMN_MAJOR, volatile=True, checked=True),
+    narrow.load(NIBBLES, "global", Layout.ROW_MAJOR),
+    narrow.load(NIBBLES, "global", Layout.COLUMN_MAJOR, False, True),
+    narrow.store(NIBBLES, "local", Layout.COLUMN_MAJOR),
+    narrow.store(replace(NIBBLES, columns=12), "private", Layout.ROW_MAJOR),
     lowering.Fill(ACC),
     lowering.Binary(ACC, "div"),
     lowering.ScalarMultiply(ACC),

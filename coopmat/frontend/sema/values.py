@@ -183,6 +183,8 @@ def wrap(value: int, t: ScalarType) -> int:
 def round_to(value: float, t: ScalarType) -> float:
     """Return `value` rounded to nearest even in the format of `t`; beyond its range, an infinity or NaN."""
     row = COMPONENTS[t.name]
+    if row.is_integer:
+        return 0.0 if math.isnan(value) else float(math.trunc(min(max(value, row.least), row.largest)))
     if not row.nans and not math.isfinite(value):
         return -0.0 if math.isnan(value) else math.copysign(row.largest, value)
     if math.isinf(value) and not row.infinities:
@@ -200,9 +202,9 @@ def round_to(value: float, t: ScalarType) -> float:
 
 def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
     """Return a ratio rounded once, to nearest even, to the format of `t`, which is not double."""
-    if numerator == 0:
-        return 0.0
     row = COMPONENTS[t.name]
+    if numerator == 0 or row.is_integer:
+        return round_to(numerator / denominator, t)
     magnitude = abs(numerator)
     exponent = magnitude.bit_length() - denominator.bit_length()
     if magnitude << max(-exponent, 0) < denominator << max(exponent, 0):

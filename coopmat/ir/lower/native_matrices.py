@@ -30,7 +30,7 @@ from ...frontend.types import (
     size_of,
 )
 from ...matrices.placeholders import MatrixCall, mangle_instruction
-from ...matrices.variants import Conversion
+from ...matrices.variants import NARROW_TYPES, Conversion
 from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined
 from .context import FunctionContext, space_of
@@ -122,6 +122,9 @@ class NativeMatrixTypes:
         if matrix_type is None:
             if self.module is None:
                 raise InternalError("matrices are used before there is a module")
+            if COMPONENTS[matrix.component.name].name in NARROW_TYPES:
+                note = "--matrices one and --matrices lanes work without the device's matrix instructions"
+                raise _refuse(f"no extension of SPIR-V has matrices of '{matrix.component}'", None, note)
             self.module.extensions.add(EXTENSION)
             component = _spelled(matrix.component) or self.module.types.of(matrix.component)
             if isinstance(component, BFloatType):

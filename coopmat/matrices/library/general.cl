@@ -26,6 +26,7 @@
 #define CM_UNROLL __attribute__((opencl_unroll_hint))
 #define CM_ROLL __attribute__((opencl_unroll_hint(1)))
 #define CM_FITS(n, at, size) ((at) < (size) && (uint)(n) <= (size) - (at))
+#define CM_PUT_NIBBLE(p, i, x) ((p)[(i) / 2] = (uchar)(((p)[(i) / 2] & 240 >> (i) % 2 * 4) | ((x) & 15) << (i) % 2 * 4))
 #endif // CM_PROLOGUE
 
 #ifdef CM_OP_LOAD
@@ -52,6 +53,37 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
     CM_BARRIER
 }
 #endif // CM_OP_STORE
+
+// Components of 4 bits: a byte of memory has two, the first in its low bits. CM_CODE(x) is a component from these bits.
+#ifdef CM_OP_LOAD_NIBBLES
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
+{
+    const int lane = CM_LANE;
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s) {
+        const int r = CM_ROW(lane, s), c = CM_COLUMN(lane, s);
+        const size_t i = CM_OFFSET(r, c);
+        out[s] = CM_HOLDS(lane, s) && CM_INSIDE(r, c) ? CM_CODE(p[i / 2] >> i % 2 * 4) : (CM_T)0;
+    }
+}
+#endif // CM_OP_LOAD_NIBBLES
+
+// One lane stores all components of the same byte: CM_STORES(line) is true for that of this row or column.
+#ifdef CM_OP_STORE_NIBBLES
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE)
+{
+    const int lane = CM_LANE;
+    CM_BARRIER
+    CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+        CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
+            const CM_T x = CM_T_OF(CM_BROADCAST(CM_W_OF(m[CM_SLOT(r, c)]), CM_HOLDER(r, c)));
+            if (CM_INSIDE(r, c) && CM_STORES(CM_LINE(r, c))) {
+                const size_t i = CM_OFFSET(r, c);
+                CM_PUT_NIBBLE(p, i, x);
+            }
+        }
+    CM_BARRIER
+}
+#endif // CM_OP_STORE_NIBBLES
 
 // A store to private memory: every lane stores the whole matrix.
 #ifdef CM_OP_STORE_ALL

@@ -36,6 +36,27 @@ CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE, __
 }
 #endif // CM_OP_STORE_ALL
 
+#ifdef CM_OP_STORE_NIBBLES // see general.cl
+CM_FUNCTION void CM_NAME(CM_SPACE CM_T *p, __private const CM_T *m, CM_PLACE, __local ulong *scratch)
+{
+    __local CM_T *share = CM_SHARE(CM_T, 1);
+    const int lane = CM_LANE;
+    CM_BARRIER
+    CM_EACH for (int s = 0; s < CM_SLOTS; ++s) {
+        share[lane] = m[s];
+        CM_EXCHANGE;
+        CM_EACH for (int n = 0; n < CM_SG; ++n) {
+            const int r = CM_ROW(n, s), c = CM_COLUMN(n, s);
+            const size_t i = CM_OFFSET(r, c);
+            if (CM_HOLDS(n, s) && CM_INSIDE(r, c) && CM_STORES(CM_LINE(r, c)))
+                CM_PUT_NIBBLE(p, i, share[n]);
+        }
+        CM_EXCHANGE;
+    }
+    CM_BARRIER
+}
+#endif // CM_OP_STORE_NIBBLES
+
 // The operand has CM_FROM_SLOTS slots. The component in slot s of the operand's lane l becomes component (CM_TO_ROW(l,
 // s), CM_TO_COLUMN(l, s)) of the result. For an empty slot, these are outside of the result.
 #ifdef CM_OP_MOVE

@@ -81,3 +81,20 @@ CM_FUNCTION CM_H CM_NAME(CM_F x)
     return CM_TO_H(select(min(code, (CM_U)CM_LAST), (CM_U)255u, u - 1u >= 0x7f800000u));
 }
 #endif // CM_OP_POWER_FROM_FLOAT
+
+// integers of 4 bits: a byte has the integer, extended by its sign. Reading ignores the upper bits. CM_LOW and CM_HIGH:
+// the least and the largest integer, which numbers beyond them become. NaNs become 0
+#ifdef CM_OP_NIBBLE_TO_FLOAT
+CM_FUNCTION CM_F CM_NAME(CM_H x)
+{
+    return CM_NUMBER(x);
+}
+#endif // CM_OP_NIBBLE_TO_FLOAT
+
+#ifdef CM_OP_NIBBLE_FROM_FLOAT
+CM_FUNCTION CM_H CM_NAME(CM_F x)
+{
+    const CM_F number = fmin(fmax(CM_ROUND(x), (CM_F)(CM_LOW)), (CM_F)(CM_HIGH));
+    return CM_TO_H(select((CM_F)(0.0f), number, x == x));
+}
+#endif // CM_OP_NIBBLE_FROM_FLOAT

@@ -73,6 +73,23 @@ CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 }
 #endif // CM_OP_LOAD_EACH
 
+// Components of 4 bits, CM_WIDTH at a time: CM_NIBBLES(p) is a CM_V of those in the bytes from p on.
+#ifdef CM_OP_LOAD_NIBBLES_WHOLE
+CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
+{
+    if (stride % 2 == 0)
+        CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+            CM_EACH for (int c = 0; c < CM_COLUMNS; c += CM_WIDTH)
+                CM_VECTOR(CM_V, out, r * CM_COLUMNS + c) = CM_NIBBLES(p + CM_OFFSET(r, c) / 2);
+    else
+        CM_EACH for (int r = 0; r < CM_ROWS; ++r)
+            CM_EACH for (int c = 0; c < CM_COLUMNS; ++c) {
+                const size_t i = CM_OFFSET(r, c);
+                out[CM_SLOT(r, c)] = CM_CODE(p[i / 2] >> i % 2 * 4);
+            }
+}
+#endif // CM_OP_LOAD_NIBBLES_WHOLE
+
 #ifdef CM_OP_LOAD_CHECKED
 CM_FUNCTION void CM_NAME(__private CM_T *out, CM_SPACE const CM_T *p, CM_PLACE)
 {

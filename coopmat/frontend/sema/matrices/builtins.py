@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....diagnostics import FixIt, Label, Note, Span
-from ....matrices.variants import SMALL_FLOATS, Layout, may_multiply
+from ....matrices.variants import EVERY_COMPONENT_TYPE, ComponentType, Layout, default_operands, may_multiply
 from ... import syntax, typed
 from ...builtins.matrix import BUILTINS, MatrixBuiltin
 from ...matrix_terms import matrix_type
-from ...nodes import copied, walk
+from ...nodes import walk
 from ...typed import Expr, IntConst
 from ...types import (
     UCHAR,
@@ -25,7 +25,6 @@ from ...types import (
     Type,
     VectorType,
     element_type,
-    size_of,
 )
 from ..context import Context, plural
 from ..conversions import check_matrix_conversion, matrix_index
@@ -34,7 +33,7 @@ from ..printf import string_literals
 from ..values import convert_arithmetic, make_binary, rvalue
 from .function_operands import function_operand, means_function, names_function, result_of_operand
 from .targets import target
-from .types import enumerator, require_extension
+from .types import enumerator, refuse_narrow, require_extension
 
 
 def call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Expr:
@@ -123,23 +122,22 @@ _MASK = 31
 
 
 def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
-    # The accumulator has the result's type.
-    operands = zip(node.arguments[:3], (None, None, expected), strict=True)
-    values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))
-    ta, tb, tc = (_matrix(value) for value in values)
-    _check_uses(c, values)
-    _check_shapes(c, a, b, acc)
-    components = (ta.component, tb.component, tc.component)
-    if not may_multiply(*(matrix_type(t).component for t in (ta, tb, tc))):
-        names = "', '".join(map(str, components[:2])) + f"' and '{components[2]}"
-        message = f"components must be all integers or all floating point, not '{names}'"
-        notes = [note for value in values for note in declared_here(value)]
-        labels = [Label(value.span) for value in values]
-        c.fail("coop-mat-component-class", message, node.span, labels=labels, notes=notes)
-    mask = _implied_mask(*components)
+    values = a, b, acc = _operands(c, node.arguments[:3], expected)
+    components = tuple(matrix_type(_matrix(value)).component for value in values)
+    _check_components(c, values, components, node.span)
+    mask = int(default_operands(*components))
     if len(node.arguments) == 4:
-        mask = _explicit_mask(c, node.arguments[3], mask, tc.component)
+        mask = _explicit_mask(c, node.arguments[3], mask, components)
     return typed.MatrixMulAdd(node.span, acc.type, a, b, acc, mask)
+
+
+def _operands(c: Context, nodes: list[syntax.Expression], expected: Type | None) -> list[Expr]:
+    """Return A, B and the accumulator, which has the result's type, after the checks of uses and shapes."""
+    values = c.each(zip(nodes, (None, None, expected), strict=True), lambda operand: matrix_argument(c, *operand))
+    _check_uses(c, values)
+    a, b, acc = values
+    _check_shapes(c, a, b, acc)
+    return values
 
 
 def _matrix(e: Expr) -> CoopMatrixType:
@@ -167,6 +165,20 @@ def _exchanged(c: Context, values: list[Expr]) -> list[FixIt]:
     return [FixIt(a.span, texts[1]), FixIt(b.span, texts[0])]
 
 
+def _check_components(c: Context, values: list[Expr], components: tuple[ComponentType, ...], span: Span) -> None:
+    """Report component types that a multiply-add cannot combine."""
+    if may_multiply(*components):
+        return
+    names = "', '".join(t.opencl_c for t in components[:2]) + f"' and '{components[2].opencl_c}"
+    message = f"components must be all integers or all floating point, not '{names}'"
+    notes = [note for value in values for note in declared_here(value)]
+    if len({t.kind for t in components}) == 1:
+        message = f"no multiply-add combines components '{names}'"
+        notes.insert(0, Note("convert matrices of types for storage, or use 'coop_mat_mulAdd_scaled' if it fits"))
+    labels = [Label(value.span) for value in values]
+    c.fail("coop-mat-component-class", message, span, labels=labels, notes=notes)
+
+
 def _check_shapes(c: Context, a: Expr, b: Expr, acc: Expr) -> None:
     ta, tb, tc = _matrix(a), _matrix(b), _matrix(acc)
     checks = (
@@ -182,16 +194,11 @@ def _check_shapes(c: Context, a: Expr, b: Expr, acc: Expr) -> None:
             c.fail("coop-mat-shapes", message, right.span, labels=labels, notes=notes)
 
 
-def _implied_mask(a: ScalarType, b: ScalarType, acc: ScalarType) -> int:
-    """Return the signedness bits that follow from the component types; floating-point types have none."""
-    if a.is_float:
-        return 0
-    signs = ((a, _A_SIGNED), (b, _B_SIGNED), (acc, _C_SIGNED | _RESULT_SIGNED))
-    return sum(bits for t, bits in signs if t.signed)
+def _explicit_mask(c: Context, e: syntax.Expression, derived: int, components: tuple[ComponentType, ...]) -> int:
+    """Return the explicit mask of operands, after a warning if it contradicts the component types.
 
-
-def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: ScalarType) -> int:
-    """Return the explicit mask of operands, after a warning if it contradicts the component types."""
+    With components of 4 bits, a contradiction is an error.
+    """
     value = enumerator(c, e)
     if value is None or not 0 <= value <= _MASK:
         c.fail(
@@ -203,7 +210,7 @@ def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: Sc
     if any(isinstance(node, syntax.IntegerLiteral) for node in walk(e)):
         message = "the operands are an integer literal; expected operand enumerators"
         c.warn("coop-mat-operands-type", message, e.span)
-    if component.is_float:
+    if not components[0].is_integer:
         if value & _SATURATING:
             c.warn("coop-mat-operands-sign", "floating-point components do not saturate", e.span)
         elif value:
@@ -211,6 +218,8 @@ def _explicit_mask(c: Context, e: syntax.Expression, derived: int, component: Sc
         return value
     if (value & ~_SATURATING) != derived:
         message = f"the operands contradict the component types, which need {_names(derived)}"
+        if any(t.is_nibble and (value ^ derived) & sign for t, sign in zip(components, _SIGNS, strict=False)):
+            c.fail("coop-mat-operands", message, e.span)
         c.warn("coop-mat-operands-sign", message, e.span)
     return value
 
@@ -221,15 +230,12 @@ def _names(mask: int) -> str:
 
 def _multiply_add_scaled(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     a, scales_a, stride_a, b, scales_b, stride_b, acc = node.arguments
-    e = multiply_add(c, row, copied(node, arguments=[a, b, acc]), expected)
-    assert isinstance(e, typed.MatrixMulAdd)
-    for operand, names, words in (
-        *((factor, _SCALED, "floating-point components of at most 8 bits") for factor in (e.a, e.b)),
-        (e.c, _SUMS, "an accumulator of float, half or bfloat16"),
-    ):
-        if _matrix(operand).component.name not in names:
-            message = f"expected {words}, not '{operand.type}'"
-            c.fail("coop-mat-scaled", message, operand.span, notes=declared_here(operand))
+    values = x, y, z = _operands(c, [a, b, acc], expected)
+    factors, sums = "floating-point components of at most 8 bits", "an accumulator of float, half or bfloat16"
+    for value, names, words in zip(values, (_SCALED, _SCALED, _SUMS), (factors, factors, sums), strict=True):
+        if matrix_type(_matrix(value)).component.name not in names:
+            message = f"expected {words}, not '{value.type}'"
+            c.fail("coop-mat-scaled", message, value.span, notes=declared_here(value))
     parts = c.all_of(
         lambda: _scales(c, scales_a),
         lambda: _stride(c, stride_a, store=False),
@@ -237,11 +243,11 @@ def _multiply_add_scaled(c: Context, row: MatrixBuiltin, node: syntax.Call, expe
         lambda: _stride(c, stride_b, store=False),
     )
     c.unit.has_expansions = True
-    return typed.MatrixMulAddScaled(node.span, e.type, e.a, e.b, e.c, e.operands, *parts)
+    return typed.MatrixMulAddScaled(node.span, z.type, x, y, z, 0, *parts)
 
 
-_SCALED = frozenset(row.opencl_c for row in SMALL_FLOATS if row.bits <= 8)
-_SUMS = frozenset({"float", "half", "bfloat16"})
+_SCALED = frozenset(name for name, t in EVERY_COMPONENT_TYPE.items() if not t.is_integer and t.bits <= 8)
+_SUMS = frozenset({"f32", "f16", "bf16"})
 
 
 def _scales(c: Context, node: syntax.Expression) -> Expr:
@@ -331,7 +337,7 @@ def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store
     if not isinstance(t.pointee, VectorType):
         return e, 1
     where = PointerType(component, t.qualifiers)
-    return typed.Convert(e.span, where, typed.ConvertKind.POINTER, e), size_of(t.pointee) // size_of(component)
+    return typed.Convert(e.span, where, typed.ConvertKind.POINTER, e), 4 if t.pointee.count == 3 else t.pointee.count
 
 
 def _layout(c: Context, e: syntax.Expression) -> int:
@@ -421,6 +427,7 @@ def _build(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | N
 def _reduce(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     result = target(c, row, node, expected)
     operand, how = c.all_of(lambda: matrix_argument(c, node.arguments[0]), lambda: _directions(c, node.arguments[1]))
+    refuse_narrow(c, operand.type, "'coop_mat_reduce'", node.span)
     _check_reduction(c, operand, how, result, node.span)
     component = result.component
     function, _ = function_operand(c, node.arguments[2], (component, component), component)

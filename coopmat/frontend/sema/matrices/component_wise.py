@@ -13,6 +13,7 @@ from ..context import Context
 from ..conversions import assign_convert
 from ..hints import declared_here
 from ..values import convert_arithmetic
+from .types import refuse_narrow
 
 # The sections of OpenCL C 3.0 whose functions work component by component: math, integer and common functions.
 _SECTIONS = ("6.15.2", "6.15.3", "6.15.4")
@@ -54,6 +55,7 @@ def component_wise(c: Context, name: str, arguments: list[Expr], node: syntax.Ca
     matrix = next(a.type for a in arguments if isinstance(a.type, CoopMatrixType))
     if not is_component_wise(name):
         _refuse(c, name, matrix, len(arguments), node)
+    refuse_narrow(c, matrix, f"'{name}'", node.span)
     for a in arguments:
         if isinstance(a.type, CoopMatrixType) and a.type != matrix:
             message = f"the matrices of '{name}' must have one type: '{matrix}' and '{a.type}' differ"

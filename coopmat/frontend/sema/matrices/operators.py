@@ -8,6 +8,7 @@ from ...typed import Expr, LValue
 from ...types import CoopMatrixType, ScalarType, Type
 from ..context import Context
 from ..values import convert_arithmetic
+from .types import refuse_narrow
 
 _BINARY = ("add", "sub", "mul", "div")
 _ALLOWED = "matrices take + - * / with an identical type or a scalar, and unary -"
@@ -17,11 +18,13 @@ def negate(c: Context, op: str, e: Expr, span: Span) -> Expr:
     if op != "-":
         message = f"invalid operand to unary '{op}': '{e.type}'"
         c.fail("coop-mat-operator", message, span, labels=[Label(e.span)], notes=[Note(_ALLOWED)])
+    refuse_narrow(c, e.type, "unary '-'", span)
     return typed.MatrixNegate(span, e.type, e)
 
 
 def binary(c: Context, op: str, name: str, left: Expr, right: Expr, span: Span, op_span: Span) -> Expr:
     """Analyse a binary operator with at least one matrix; `op` is its spelling, `name` the operation."""
+    _refuse_narrow(c, op, left, right, op_span)
     if name == "mul":
         for matrix, scalar in ((left, right), (right, left)):
             if isinstance(matrix.type, CoopMatrixType) and isinstance(scalar.type, ScalarType):
@@ -41,12 +44,18 @@ def _filled(name: str, e: Expr, other: Type) -> Expr:
 
 def compound_assign(c: Context, op: str, name: str, target: LValue, value: Expr, span: Span, op_span: Span) -> Expr:
     t = target.type
+    _refuse_narrow(c, op, target, value, op_span)
     if name == "mul" and isinstance(t, CoopMatrixType) and isinstance(value.type, ScalarType):
         scalar = convert_arithmetic(value, t.component)
         return typed.CompoundAssign(span, t, "scalar_mul", target, scalar, t, None, None)
     value = _filled(name, value, t)
     _check_operands(c, op, name, target, value, op_span)
     return typed.CompoundAssign(span, t, name, target, value, t, None, None)
+
+
+def _refuse_narrow(c: Context, op: str, left: Expr, right: Expr, op_span: Span) -> None:
+    for e in (left, right):
+        refuse_narrow(c, e.type, f"'{op}'", op_span)
 
 
 def _check_operands(c: Context, op: str, name: str, left: Expr, right: Expr, op_span: Span) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....diagnostics import FixIt, Note, Span
-from ....matrices.variants import MICROSCALING_TYPES
+from ....matrices.variants import EVERY_COMPONENT_TYPE, NARROW_TYPES
 from ... import syntax
 from ...calls import CallGraph
 from ...matrix_terms import COMPONENTS
@@ -52,7 +52,7 @@ _COMPONENTS = (
     FLOAT,
     DOUBLE,
     *INTEGERS,
-    *(t for t in SMALL_FLOATS if COMPONENTS[t.name] not in MICROSCALING_TYPES),
+    *(t for t in SMALL_FLOATS if COMPONENTS[t.name].name in EVERY_COMPONENT_TYPE),
 )
 _MAX_EXTENT = (1 << 20) - 1
 
@@ -106,6 +106,13 @@ def apply_attribute(c: Context, base: Type, attribute: syntax.Attribute) -> Coop
     c.unit.has_matrices = True
     c.has_work_group_matrices |= scope == SCOPE_WORKGROUP
     return CoopMatrixType(base, scope, rows, columns, use)
+
+
+def refuse_narrow(c: Context, t: Type, what: str, span: Span) -> None:
+    """Report an operation that matrices of types of fewer than 8 bits do not have."""
+    if isinstance(t, CoopMatrixType) and COMPONENTS[t.component.name].name in NARROW_TYPES:
+        message = f"{what} is not defined for '{t}': types of fewer than 8 bits are for storage"
+        c.fail("coop-mat-narrow", message, span, notes=[Note("convert the matrix, for example to half components")])
 
 
 def check_work_groups(c: Context) -> None:
