@@ -8,7 +8,7 @@ they are read from private memory, to which A and B are stored whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..diagnostics import CompileError, Diagnostic, Note, Severity
@@ -53,12 +53,8 @@ def text(name: str, e: typed.MatrixMulAddScaled, profile: NativeProfile | None, 
     a, b, c = (_matrix(operand) for operand in (e.a, e.b, e.c))
     sums = replace(c, component=COMPONENT_TYPES["f32"])
     depths = [min(SCALE_BLOCK, a.columns - k) for k in range(0, a.columns, SCALE_BLOCK)]
-    block = replace(a, columns=depths[0]), replace(b, rows=depths[0])
-    ways = list(_factors(*block, is_native=profile is not None))
-    components = next(
-        (pair for pair in ways if multiplies(_with(block[0], pair[0]), _with(block[1], pair[1]), sums)), ways[0]
-    )
-    x, y = (_with(matrix, component) for matrix, component in zip((a, b), components, strict=True))
+    components = _factors(replace(a, columns=depths[0]), replace(b, rows=depths[0]), sums, multiplies)
+    x, y = map(_with, (a, b), components)
     types = {"a": a, "b": b, "c": c, "sums": sums, "x": x, "y": y}
     for depth in depths:
         types |= {f"x{depth}": replace(x, columns=depth), f"y{depth}": replace(y, rows=depth)}
@@ -82,14 +78,14 @@ def text(name: str, e: typed.MatrixMulAddScaled, profile: NativeProfile | None, 
     return "\n".join([*lines, f"    return ({name}_c)sums;", "}", ""])
 
 
-def _factors(a: MatrixType, b: MatrixType, *, is_native: bool) -> Iterator[tuple[ComponentType, ComponentType]]:
-    """Yield component types of factors that have all values of A and B; the first pair can always be multiplied."""
-    if a.component.is_factor and b.component.is_factor:
-        yield a.component, b.component
-    elif not is_native:
-        yield COMPONENT_TYPES["f32"], COMPONENT_TYPES["f32"]
-    for name in ("f16", "bf16") if is_native else ("bf16", "f16"):
-        yield COMPONENT_TYPES[name], COMPONENT_TYPES[name]
+def _factors(a: MatrixType, b: MatrixType, sums: MatrixType, multiplies: Multiplies) -> list[ComponentType]:
+    """Return component types of factors that have all values of A and B: if possible, those of an instruction."""
+    own, wide = [a.component, b.component], [[COMPONENT_TYPES[name]] * 2 for name in ("bf16", "f16")]
+    can_multiply = all(component.is_factor for component in own)
+    for pair in [own, *wide] if can_multiply else wide:
+        if multiplies(_with(a, pair[0]), _with(b, pair[1]), sums):
+            return pair
+    return own if can_multiply else [COMPONENT_TYPES["f32"]] * 2
 
 
 def _with(matrix: MatrixType, component: ComponentType) -> MatrixType:
