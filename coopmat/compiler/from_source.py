@@ -150,6 +150,10 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
         from ..matrices.routes import LOWERED_ROUTES
 
         lowered = LOWERED_ROUTES[route].tuned(tuning(options))
+    if every or unit.has_storage_vectors:
+        from ..passes.storage_vectors import StorageVectors
+
+        sequence.append(StorageVectors(functions))
     if every or unit.has_expansions:
         from ..expansions import Expansions
 

@@ -72,6 +72,7 @@ class ScalarType(Type):
     rank: orders integer conversions (C11 6.3.1.1).
     mangling: the Itanium code.
     is_bits: whether the type is a small float: devices store its bits and compute with float.
+    is_nibble: whether two components of a vector share a byte.
     is_integer, is_float: derived from `kind`; bool counts as an integer.
     """
 
@@ -82,6 +83,7 @@ class ScalarType(Type):
     rank: int
     mangling: str
     is_bits: bool = False
+    is_nibble: bool = False
     is_integer: bool = field(init=False)
     is_float: bool = field(init=False)
 
@@ -116,15 +118,12 @@ INTEGERS = (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG)
 FLOATS = (HALF, FLOAT, DOUBLE)
 
 
-def _mangling(name: str) -> str:
-    """Return the mangling of an extension's floating-point type: Itanium's code, or that of a vendor type."""
-    return {"bfloat16": "DF16b"}.get(name, f"u{len(name)}{name}")
-
-
-#: The types that are stored as their bits; in the language, those of 4-bit integers count as floating point, too.
+#: The types that are stored as their bits; in the language, those of 4-bit integers count as floating point, too. The
+#: mangling is Itanium's for bfloat16, and that of a vendor type for others.
 SMALL_FLOATS = tuple(
-    ScalarType(row.opencl_c, Kind.FLOAT, row.bits, row.signed, HALF.rank, _mangling(row.opencl_c), is_bits=True)
+    ScalarType(row.opencl_c, Kind.FLOAT, row.bits, row.signed, HALF.rank, mangling, True, row.is_nibble)
     for row in BIT_PATTERNS
+    for mangling in ("DF16b" if row.opencl_c == "bfloat16" else f"u{len(row.opencl_c)}{row.opencl_c}",)
 )
 _SCALARS = {t.name: t for t in [*globals().values(), *SMALL_FLOATS] if isinstance(t, ScalarType)}
 
@@ -477,7 +476,7 @@ def size_of(t: Type) -> int:
     if isinstance(t, ScalarType):
         return t.bits // 8
     if isinstance(t, VectorType):
-        return size_of(t.element) * (4 if t.count == 3 else t.count)
+        return size_of(t.element) * (4 if t.count == 3 else t.count) // (2 if t.element.is_nibble else 1)
     if isinstance(t, (PointerType, OpaqueType, ImageType)):
         return 8
     if isinstance(t, AtomicType):

@@ -39,6 +39,9 @@ _VECTORS = [
     for name in ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double")
     for size in (2, 3, 4, 8, 16)
 ]
+#: The types for storage that have vectors.
+STORAGE_NAMES = tuple(row.opencl_c for row in BIT_PATTERNS if row.bits == 8)
+_VECTORS += [f"{name}{size}" for name in STORAGE_NAMES for size in (2, 4, 8, 16)]
 _IMAGES = [
     f"image{kind}_t"
     for kind in _words(

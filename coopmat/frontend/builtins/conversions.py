@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..matrix_terms import COMPONENTS
-from ..types import FLOATS, INTEGERS, SMALL_FLOATS, VECTOR_SIZES, ScalarType, Type, with_count
+from ..storage_types import STORAGE_TYPES, STORAGE_VECTOR_SIZES
+from ..types import (
+    FLOATS,
+    INTEGERS,
+    SMALL_FLOATS,
+    VECTOR_SIZES,
+    ScalarType,
+    Type,
+    element_type,
+    with_count,
+)
 from .rows import Builtin
 
 ROUNDINGS = ("rte", "rtz", "rtp", "rtn")
@@ -53,10 +63,18 @@ def parse_as(name: str) -> Type | None:
 
 
 def _type(match: re.Match[str] | None) -> Type | None:
-    """Return the type that a matched name contains, or None for no match and for vectors of small floats."""
-    if match is None or (match["count"] and _ELEMENTS[match["element"]].is_bits):
+    """Return the type that a matched name contains, or None for no match and for vectors that do not exist."""
+    if match is None:
         return None
-    return with_count(_ELEMENTS[match["element"]], int(match["count"] or 1))
+    element, count = _ELEMENTS[match["element"]], int(match["count"] or 1)
+    return with_count(element, count) if count in _counts(element) else None
+
+
+def _counts(element: ScalarType) -> tuple[int, ...]:
+    """Return the numbers of components that values of a type have."""
+    if element.is_bits:
+        return (1, *STORAGE_VECTOR_SIZES) if element in STORAGE_TYPES else (1,)
+    return (1, *VECTOR_SIZES)
 
 
 @lru_cache(maxsize=4096)
@@ -68,7 +86,8 @@ def row_by_rule(name: str) -> Builtin | None:
     conversion = parse_conversion(name)
     if conversion is not None:
         count = getattr(conversion.target, "count", 1)
-        signature = f"{conversion.target} {name}(Tn) for T in numbers{' small' * (count == 1)}, n in {count}"
+        small = " small" if count == 1 else "" if count == 3 else " storage"
+        signature = f"{conversion.target} {name}(Tn) for T in numbers{small}, n in {count}"
         return Builtin(name, (signature,), "6.4.3", lowering="convert", pure=True, needs=_needs(conversion.target))
     t = parse_as(name)
     return None if t is None else Builtin(name, (), "6.4.4", lowering="analysis", pure=True, needs=_needs(t))
@@ -76,13 +95,14 @@ def row_by_rule(name: str) -> Builtin | None:
 
 def _needs(t: Type) -> str:
     """Return the extension that provides a small float type, or "": for other types, naming the type requires it."""
-    return COMPONENTS[t.name].extension or "" if isinstance(t, ScalarType) and t.is_bits else ""
+    element = element_type(t)
+    return COMPONENTS[element.name].extension or "" if isinstance(element, ScalarType) and element.is_bits else ""
 
 
 def all_names() -> Iterator[str]:
     """Yield the name of every conversion."""
     for element in _ELEMENTS.values():
-        for count in (1,) if element.is_bits else (1, *VECTOR_SIZES):
+        for count in _counts(element):
             t = with_count(element, count)
             yield f"as_{t}"
             for saturate in ("", "_sat") if COMPONENTS[element.name].saturates else ("",):

@@ -26,6 +26,7 @@ from functools import cache
 from typing import Any
 
 from ...diagnostics import InternalError
+from ..storage_types import STORAGE_TYPES
 from ..types import (
     EVENT,
     FLOATS,
@@ -55,6 +56,7 @@ ELEMENT_SETS: dict[str, tuple[ScalarType, ...]] = {
     "floats": FLOATS,
     "numbers": (*INTEGERS, *FLOATS),
     "small": SMALL_FLOATS,
+    "storage": STORAGE_TYPES,
 }
 COUNT_SETS: dict[str, tuple[int, ...]] = {"any": (1, *VECTOR_SIZES), "vectors": VECTOR_SIZES}
 SPACE_SETS: dict[str, tuple[AddressSpace, ...]] = {

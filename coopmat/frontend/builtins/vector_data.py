@@ -12,9 +12,10 @@ ROUNDINGS = ("", "_rte", "_rtz", "_rtp", "_rtn")
 
 
 def _loads_and_stores(n: int) -> tuple[Builtin, ...]:
+    types = "numbers" if n == 3 else "numbers storage"
     return (
-        *_rows(f"vload{n}", f"T{n} @(size_t, readable const T *) for T in numbers", lowering="vector_load"),
-        *_rows(f"vstore{n}", f"void @(T{n}, size_t, writable T *) for T in numbers", lowering="vector_store"),
+        *_rows(f"vload{n}", f"T{n} @(size_t, readable const T *) for T in {types}", lowering="vector_load"),
+        *_rows(f"vstore{n}", f"void @(T{n}, size_t, writable T *) for T in {types}", lowering="vector_store"),
     )
 
 

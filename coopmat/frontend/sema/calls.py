@@ -10,8 +10,20 @@ from ...diagnostics import FixIt, Note
 from ...matrix_types import sema as matrix_types
 from .. import builtins, syntax, typed
 from ..foreign_names import METHODS, NAMES
+from ..storage_types import is_storage_vector
 from ..typed import Convert, ConvertKind, Expr
-from ..types import CoopMatrixType, PointerType, ScalarType, Type, VectorType, VoidType, element_count, is_bits, size_of
+from ..types import (
+    CoopMatrixType,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    VoidType,
+    element_count,
+    element_type,
+    is_bits,
+    size_of,
+)
 from . import address_spaces, compiler_builtins, matrices, printf, restricted_types
 from .context import Context, Overloads, Poisoned, plural
 from .conversions import assign_convert
@@ -156,7 +168,9 @@ def _builtin_call(c: Context, name: str, node: syntax.Call, expected: Type | Non
     else:
         arguments = _values(c, node.arguments)
     target = as_type or (conversion.target if conversion is not None else None)
-    c.unit.has_small_floats |= target is not None and is_bits(target)
+    if target is not None:
+        c.unit.has_small_floats |= is_bits(element_type(target))
+        c.unit.has_storage_vectors |= is_storage_vector(target)
     if as_type is not None:
         return reinterpret(c, name, as_type, arguments, node)
     if conversion is not None and conversion.rounding is None and not conversion.saturate:

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from ...analysis import check_conversion, check_operands, check_pointer_cast, check_tested_pointer
 from ...diagnostics import FixIt, Label, Note, Span
+from ..storage_types import STORAGE_TYPES
 from ..typed import Convert, ConvertKind, Expr, IntConst, MatrixConvert, Unary, Zero
 from ..types import (
     BOOL,
@@ -37,8 +38,8 @@ from .values import can_splat, common_scalar, convert_arithmetic, is_null_pointe
 
 
 def for_storage(t: Type) -> bool:
-    """Return whether the type is a storage format, whose values can only be stored and converted by casts."""
-    return isinstance(t, ScalarType) and t.is_bits and t.bits == 8
+    """Return whether the type, or a vector's, is a storage format: values are only stored, and converted explicitly."""
+    return element_type(t) in STORAGE_TYPES
 
 
 def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) -> tuple[Expr, Expr]:
@@ -51,9 +52,9 @@ def usual_conversions(c: Context, op: str, span: Span, left: Expr, right: Expr) 
         return left, right
     if for_storage(a) or for_storage(b):
         e = left if for_storage(a) else right
-        bad_operands(
-            c, op, span, left, right, [(Note(f"'{e.type}' is a storage type; cast it"), cast_to(c, e, "float"))]
-        )
+        how = f"convert it by 'convert_float{e.type.count}'" if isinstance(e.type, VectorType) else "cast it"
+        fixits = [] if isinstance(e.type, VectorType) else cast_to(c, e, "float")
+        bad_operands(c, op, span, left, right, [(Note(f"'{e.type}' is a storage type; {how}"), fixits)])
     if isinstance(a, ScalarType) and isinstance(b, ScalarType):
         common = common_scalar(a, b)
         if a is not b:

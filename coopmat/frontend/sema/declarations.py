@@ -9,6 +9,7 @@ from ...diagnostics import Note, Span
 from ...matrix_types import sema as matrix_types
 from .. import syntax, typed
 from ..matrix_terms import COMPONENTS
+from ..storage_types import STORAGE_TYPES, STORAGE_VECTOR_SIZES, is_storage_vector
 from ..types import (
     BOOL,
     CHAR,
@@ -60,6 +61,7 @@ BUILTIN_TYPES: dict[str, Type] = {
     },
     **{name: ImageType(name) for name in IMAGE_NAMES},
     **{f"{t}{count}": VectorType(t, count) for t in (*INTEGERS, *FLOATS) for count in VECTOR_SIZES},
+    **{f"{t}{count}": VectorType(t, count) for t in STORAGE_TYPES for count in STORAGE_VECTOR_SIZES},
 }
 
 # Sorted integer keywords without `signed` and `unsigned` -> (signed type, unsigned type).
@@ -123,7 +125,8 @@ def base_type(c: Context, s: syntax.Specifiers) -> Base:
     else:
         t = _words(c, s)
     _check_element(c, t, s.span)
-    c.unit.has_small_floats |= is_bits(t)
+    c.unit.has_small_floats |= is_bits(element_type(t))
+    c.unit.has_storage_vectors |= is_storage_vector(t)
     by_name = s.typedef_name is not None and s.typedef_name.text not in BUILTIN_TYPES
     t = restricted_types.with_access(c, t, access, s.span, by_name=by_name)
     return Base(apply_matrix_attributes(c, t, s.attributes, s), qualifiers, s, explicit, alignment)

@@ -35,6 +35,7 @@ from ..types import (
     VoidType,
     contained,
     contains_matrix,
+    element_type,
     is_bits,
     is_complete,
     is_opaque,
@@ -408,7 +409,7 @@ def check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
             notes = [Note("pass a pointer to the matrix")]
             message = f"a matrix cannot be passed by value to a kernel ('{p.name}')"
             c.error("matrix-type-kernel-parameter", message, p.span, notes=notes)
-        elif is_bits(p.type) or p.type in (BOOL, EVENT) or isinstance(p.type, VoidType):
+        elif is_bits(element_type(p.type)) or p.type in (BOOL, EVENT) or isinstance(p.type, VoidType):
             c.error("kernel-parameter", f"kernel parameter '{p.name}' cannot have type '{p.type}'", p.span)
         elif isinstance(p.type, PointerType):
             _check_pointer(c, p, p.type)

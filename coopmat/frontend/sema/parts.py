@@ -102,6 +102,9 @@ def _component(c: Context, base: Expr, t: VectorType, index: Expr, node: syntax.
         if not 0 <= number.value < t.count:
             c.fail("vector-subscript", f"index {number.value} is outside of '{t}'", node.index.span)
         return _swizzled(base, (number.value,), node.span)
+    if t.element.is_nibble:
+        message = f"the index of a component of '{t}' must be constant, because two components share a byte"
+        c.fail("vector-subscript", message, node.index.span)
     if not isinstance(base, LValue) or isinstance(base, typed.Swizzle):
         base = typed.CompoundLiteral(base.span, t, Qualifiers(const=True), rvalue(base))
     place = Qualifiers(base.place.space, base.place.const, base.place.volatile)
@@ -182,7 +185,7 @@ def swizzle_indices(name: str, count: int) -> tuple[int, ...] | None:
 def _swizzle(c: Context, base: Expr, node: syntax.Member) -> Expr:
     assert isinstance(base.type, VectorType)
     indices = swizzle_indices(node.name, base.type.count)
-    if indices is None:
+    if indices is None or (len(indices) == 3 and base.type.element.is_bits):
         c.fail("swizzle", f"'{base.type}' has no components '.{node.name}'", node.name_span)
     return _swizzled(base, indices, node.span)
 

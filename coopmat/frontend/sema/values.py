@@ -204,7 +204,7 @@ def round_ratio(numerator: int, denominator: int, t: ScalarType) -> float:
     """Return a ratio rounded once, to nearest even, to the format of `t`, which is not double."""
     row = COMPONENTS[t.name]
     if numerator == 0 or row.is_integer:
-        return round_to(numerator / denominator, t)
+        return round_to(numerator / denominator, t) if numerator else 0.0
     magnitude = abs(numerator)
     exponent = magnitude.bit_length() - denominator.bit_length()
     if magnitude << max(-exponent, 0) < denominator << max(exponent, 0):

@@ -67,6 +67,7 @@ class Unit:
     has_matrices: whether the unit names a cooperative matrix type.
     has_matrix_types: whether the unit names one of Clang's matrix types.
     has_small_floats: whether the unit names a floating-point type that devices store as its bits.
+    has_storage_vectors: whether the unit names a vector of a type for storage.
     has_expansions: whether the unit has operations on matrices that the pass `expansions` replaces.
     """
 
@@ -76,6 +77,7 @@ class Unit:
     has_matrices: bool = False
     has_matrix_types: bool = False
     has_small_floats: bool = False
+    has_storage_vectors: bool = False
     has_expansions: bool = False
 
     @property

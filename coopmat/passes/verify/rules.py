@@ -14,6 +14,7 @@ from typing import Any
 from ...frontend import typed
 from ...frontend.nodes import walk
 from ...frontend.sema.values import comparison_type, kind_between, round_to, wrap
+from ...frontend.storage_types import is_storage_vector
 from ...frontend.typed import ConvertKind, Expr, LValue
 from ...frontend.types import (
     BOOL,
@@ -327,6 +328,8 @@ def _map(e: typed.MatrixMap) -> bool:
     if not isinstance(e.type, CoopMatrixType) or any(operand.type != e.type for operand in e.operands):
         return False
     component = with_count(e.type.component, element_count(e.function.type.result))
+    if is_storage_vector(component) and e.function.type.result != component:
+        component = with_count(UCHAR, element_count(component))  # after the pass storage-vectors
     leading = (UINT, UINT, *(component for _ in e.operands))
     parameters, count = e.function.type.parameters, len(leading)
     return (

@@ -93,6 +93,8 @@ def result_of_operand(c: Context, node: syntax.Expression, matrix: CoopMatrixTyp
     functions = [f for f in functions if isinstance(f, typed.FunctionDecl)]
     results = [f.type.result for f in functions]
     vectors = [t for t in results if isinstance(t, VectorType) and t.element is matrix.component]
+    if vectors and matrix.component.is_nibble:
+        c.unsupported(f"a function that returns vectors '{vectors[0]}', whose components share bytes, is", node.span)
     if matrix.component in results or not vectors:
         return matrix.component
     length, line = (matrix.rows, "column") if down else (matrix.columns, "row")

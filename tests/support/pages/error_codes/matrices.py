@@ -128,6 +128,11 @@ MATRICES: tuple[ErrorCode, ...] = (
         "void f(A a, B b, I i) { i = coop_mat_mulAdd(a, b, i); }",
     ),
     ErrorCode(
+        "coop-mat-narrow",
+        "an operation that matrices of types of fewer than 8 bits do not have",
+        "typedef floate2m1_t E MATRIX(16, 8, CLK_COOPERATIVE_MATRIX_A);\nvoid f(E e) { e = e + e; }",
+    ),
+    ErrorCode(
         "coop-mat-operands",
         "the operand mask is no constant, or has bits that mean nothing",
         "void f(A a, B b, C c, int n) { c = coop_mat_mulAdd(a, b, c, n); }",
