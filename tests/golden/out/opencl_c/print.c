@@ -11,12 +11,12 @@ struct cm_bfloat16_8x20_a {
 struct cm_ulong_8x8_accumulator {
     ulong part[8];
 };
-#line 15 "<matrix library>"
+#line 16 "<matrix library>"
 static CM_INLINE float cm_bf16_to_float_1(ushort x)
 {
     return as_float((uint)x << 16);
 }
-#line 24 "<matrix library>"
+#line 25 "<matrix library>"
 static CM_INLINE void cm_add_8x8_C_u64(__private ulong *out, __private const ulong *a, __private const ulong *b)
 {
     const int lane = get_sub_group_local_id();
@@ -25,23 +25,23 @@ static CM_INLINE void cm_add_8x8_C_u64(__private ulong *out, __private const ulo
             out[s] = a[s] + b[s];
     }
 }
-#line 61 "<matrix library>"
+#line 62 "<matrix library>"
 static CM_INLINE uint2 cm_coord_8x8_C_u64(uint i)
 {
     return (uint2)(i % 8, i / 8 * 8 + (int)get_sub_group_local_id());
 }
-#line 94 "<matrix library>"
+#line 95 "<matrix library>"
 static CM_INLINE void cm_fill_8x8_C_u64(__private ulong *out, ulong value)
 {
     _Pragma("unroll") for (int s = 0; s < 8; ++s)
         out[s] = value;
 }
-#line 128 "<matrix library>"
+#line 129 "<matrix library>"
 static CM_INLINE uint cm_length_8x8_C_u64(void)
 {
     return (15 - (int)get_sub_group_local_id()) / 8 * 8;
 }
-#line 167 "<matrix library>"
+#line 168 "<matrix library>"
 static CM_INLINE void cm_load_8x20_A_bf16_global_rowm(__private ushort *out, __global const ushort *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -50,7 +50,7 @@ static CM_INLINE void cm_load_8x20_A_bf16_global_rowm(__private ushort *out, __g
         out[s] = s % 8 < 8 && s / 8 * 8 + lane < 20 && 1 ? (int)p[r * stride + c] : 0;
     }
 }
-#line 218 "<matrix library>"
+#line 219 "<matrix library>"
 static CM_INLINE void cm_store_8x20_A_bf16_private_rowm(__private ushort *p, __private const ushort *m, ulong stride)
 {
     _Pragma("unroll") for (int c = 0; c < 20; ++c) {
@@ -61,7 +61,7 @@ static CM_INLINE void cm_store_8x20_A_bf16_private_rowm(__private ushort *p, __p
         }
     }
 }
-#line 272 "<matrix library>"
+#line 273 "<matrix library>"
 static CM_INLINE void cm_store_8x8_C_u64_private_rowm(__private ulong *p, __private const ulong *m, ulong stride)
 {
     _Pragma("unroll") for (int c = 0; c < 8; ++c) {

@@ -57,13 +57,13 @@ struct cm_floate5m2_t_64x16_b {
     uchar part[64];
 };
 #line 1 "<matrix library>"
-struct cm_floate4m3_t_8x32_a {
-    uchar part[16];
-};
+struct cm_bfloat16_8x64_a {
+    ushort part[32];
+} __attribute__((aligned(32)));
 #line 1 "<matrix library>"
-struct cm_floate5m2_t_32x16_b {
-    uchar part[32];
-};
+struct cm_bfloat16_64x16_b {
+    ushort part[64];
+} __attribute__((aligned(32)));
 #line 1 "<matrix library>"
 struct cm_bfloat16_8x32_a {
     ushort part[16];
@@ -72,13 +72,13 @@ struct cm_bfloat16_8x32_a {
 struct cm_bfloat16_32x16_b {
     ushort part[32];
 } __attribute__((aligned(32)));
-#line 223 "<matrix library>"
+#line 224 "<matrix library>"
 static CM_INLINE ushort cm_bf16_from_float_rte_1(float x)
 {
     const uint u = as_uint(x); const uint cm_v_sign = as_uint(as_int(x) >> 31);
     return select((u + 32767 + ((u >> 16) & 1)) >> 16, u >> 16 | 64, (u & 2147483647) > 2139095040);
 }
-#line 250 "<matrix library>"
+#line 251 "<matrix library>"
 static CM_INLINE float cm_e5m2_to_float_1(uchar x)
 {
     const uint u = x; const uint a = u & 127; const uint digits = a << 21;
@@ -86,13 +86,13 @@ static CM_INLINE float cm_e5m2_to_float_1(uchar x)
     const uint number = select(normal, tiny, a < 4);
     return as_float(select(number, digits | 2139095040, a > 123) | (u >> 7) << 31);
 }
-#line 288 "<matrix library>"
-static CM_INLINE void cm_convert_32x16_B_e5m2_bf16(__private ushort *out, __private const uchar *m)
+#line 289 "<matrix library>"
+static CM_INLINE void cm_convert_64x16_B_e5m2_bf16(__private ushort *out, __private const uchar *m)
 {
-    _Pragma("unroll") for (int s = 0; s < 32; ++s)
+    _Pragma("unroll") for (int s = 0; s < 64; ++s)
         out[s] = cm_bf16_from_float_rte_1(cm_e5m2_to_float_1(m[s]));
 }
-#line 324 "<matrix library>"
+#line 325 "<matrix library>"
 static CM_INLINE float cm_e4m3_to_float_1(uchar x)
 {
     const uint u = x; const uint a = u & 127; const uint digits = a << 20;
@@ -100,28 +100,28 @@ static CM_INLINE float cm_e4m3_to_float_1(uchar x)
     const uint number = select(normal, tiny, a < 8);
     return as_float(select(number, digits | 2139095040, a > 126) | (u >> 7) << 31);
 }
-#line 362 "<matrix library>"
-static CM_INLINE void cm_convert_8x32_A_e4m3_bf16(__private ushort *out, __private const uchar *m)
+#line 363 "<matrix library>"
+static CM_INLINE void cm_convert_8x64_A_e4m3_bf16(__private ushort *out, __private const uchar *m)
 {
-    _Pragma("unroll") for (int s = 0; s < 16; ++s)
+    _Pragma("unroll") for (int s = 0; s < 32; ++s)
         out[s] = cm_bf16_from_float_rte_1(cm_e4m3_to_float_1(m[s]));
 }
-#line 399 "<matrix library>"
+#line 400 "<matrix library>"
 static CM_INLINE void cm_fill_8x16_C_f32(__private float *out, float value)
 {
     _Pragma("unroll") for (int s = 0; s < 8; ++s)
         out[s] = value;
 }
-#line 439 "<matrix library>"
-static CM_INLINE void cm_load_32x16_B_e5m2_private_rowm(__private uchar *out, __private const uchar *p, ulong stride)
+#line 440 "<matrix library>"
+static CM_INLINE void cm_load_32x16_B_bf16_private_rowm(__private ushort *out, __private const ushort *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
     _Pragma("unroll") for (int s = 0; s < 32; ++s) {
-        const int r = s % 32; const int c = s / 32 * 16 + lane;
+        const int r = s / 16 % 2 * 16 + s % 16; const int c = s / 16 / 2 * 16 + lane;
         out[s] = 1 ? (int)p[r * stride + c] : 0;
     }
 }
-#line 488 "<matrix library>"
+#line 489 "<matrix library>"
 static CM_INLINE void cm_load_64x16_B_e5m2_global_rowm(__private uchar *out, __global const uchar *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -130,8 +130,8 @@ static CM_INLINE void cm_load_64x16_B_e5m2_global_rowm(__private uchar *out, __g
         out[s] = 1 ? (int)p[r * stride + c] : 0;
     }
 }
-#line 537 "<matrix library>"
-static CM_INLINE void cm_load_8x32_A_e4m3_private_rowm(__private uchar *out, __private const uchar *p, ulong stride)
+#line 538 "<matrix library>"
+static CM_INLINE void cm_load_8x32_A_bf16_private_rowm(__private ushort *out, __private const ushort *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
     _Pragma("unroll") for (int s = 0; s < 16; ++s) {
@@ -139,7 +139,7 @@ static CM_INLINE void cm_load_8x32_A_e4m3_private_rowm(__private uchar *out, __p
         out[s] = 1 ? (int)p[r * stride + c] : 0;
     }
 }
-#line 586 "<matrix library>"
+#line 587 "<matrix library>"
 static CM_INLINE void cm_load_8x64_A_e4m3_global_rowm(__private uchar *out, __global const uchar *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -150,7 +150,7 @@ static CM_INLINE void cm_load_8x64_A_e4m3_global_rowm(__private uchar *out, __gl
 }
 #line 13 "<matrix library>"
 static float cm_scaled_0_add(uint r, uint c, float sum, float x, __constant const uchar *sa, ulong stride_a, __constant const uchar *sb, ulong stride_b);
-#line 640 "<matrix library>"
+#line 641 "<matrix library>"
 static CM_INLINE void cm_map_8x16_C_f32_cm_operand_0_cm_scaled_0_add(__private float *out, __private const float *x0, __private const float *x1, __constant const uchar *cm_further0, ulong cm_further1, __constant const uchar *cm_further2, ulong cm_further3)
 {
     const int lane = get_sub_group_local_id();
@@ -161,7 +161,7 @@ static CM_INLINE void cm_map_8x16_C_f32_cm_operand_0_cm_scaled_0_add(__private f
         }
     }
 }
-#line 704 "<matrix library>"
+#line 705 "<matrix library>"
 static CM_INLINE void cm_mul_add_8x16x32_bf16xbf16_f32_0(__private float *out, __private const ushort *a, __private const ushort *b, __private const float *c)
 {
     float8 sum[1];
@@ -176,22 +176,22 @@ static CM_INLINE void cm_mul_add_8x16x32_bf16xbf16_f32_0(__private float *out, _
             }
         }
     }
-#line 717 "<matrix library>"
+#line 718 "<matrix library>"
     _Pragma("unroll") for (int t = 0; t < 1; ++t)
         *(__private float8 *)(out + t * 8) = sum[t];
 }
-#line 776 "<matrix library>"
-static CM_INLINE void cm_store_64x16_B_e5m2_private_rowm(__private uchar *p, __private const uchar *m, ulong stride)
+#line 777 "<matrix library>"
+static CM_INLINE void cm_store_64x16_B_bf16_private_rowm(__private ushort *p, __private const ushort *m, ulong stride)
 {
     _Pragma("nounroll") for (int c = 0; c < 16; ++c) {
         _Pragma("nounroll") for (int r = 0; r < 64; ++r) {
-            const uchar x = sub_group_broadcast((uint)m[c / 16 * 64 + r], c % 16);
+            const ushort x = sub_group_broadcast((uint)m[(c / 16 * 4 + r / 16) * 16 + r % 16 % 16], c % 16 % 16);
             if (1)
                 p[r * stride + c] = x;
         }
     }
 }
-#line 829 "<matrix library>"
+#line 830 "<matrix library>"
 static CM_INLINE void cm_store_8x16_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -202,12 +202,12 @@ static CM_INLINE void cm_store_8x16_C_f32_global_rowm(__global float *p, __priva
             p[r * stride + c] = m[s];
     }
 }
-#line 884 "<matrix library>"
-static CM_INLINE void cm_store_8x64_A_e4m3_private_rowm(__private uchar *p, __private const uchar *m, ulong stride)
+#line 885 "<matrix library>"
+static CM_INLINE void cm_store_8x64_A_bf16_private_rowm(__private ushort *p, __private const ushort *m, ulong stride)
 {
     _Pragma("unroll") for (int c = 0; c < 64; ++c) {
         _Pragma("unroll") for (int r = 0; r < 8; ++r) {
-            const uchar x = sub_group_broadcast((uint)m[c / 16 * 8 + r], c % 16);
+            const ushort x = sub_group_broadcast((uint)m[(c / 16 + r / 8) * 8 + r % 8 % 8], c % 16 % 16);
             if (1)
                 p[r * stride + c] = x;
         }
@@ -226,22 +226,22 @@ static float cm_scaled_0_add(uint r, uint c, float sum, float x, __constant cons
 }
 static CM_INLINE struct cm_float_8x16_accumulator cm_scaled_0(struct cm_floate4m3_t_8x64_a a, struct cm_floate5m2_t_64x16_b b, struct cm_float_8x16_accumulator c, __constant const uchar *sa, ulong stride_a, __constant const uchar *sb, ulong stride_b)
 {
-#line 20 "<matrix library>"
-    struct cm_bfloat16_8x32_a cm_t3; struct cm_bfloat16_32x16_b cm_t4; struct cm_bfloat16_8x32_a cm_t10; struct cm_bfloat16_32x16_b cm_t11;
+    struct cm_bfloat16_8x64_a x; cm_convert_8x64_A_e4m3_bf16(x.part, a.part);
+    struct cm_bfloat16_64x16_b y; cm_convert_64x16_B_e5m2_bf16(y.part, b.part);
     struct cm_float_8x16_accumulator block; struct cm_float_8x16_accumulator sums = c;
-    uchar x[512];
-    cm_store_8x64_A_e4m3_private_rowm((__private uchar *)x, a.part, 64);
-    uchar y[1024];
-    cm_store_64x16_B_e5m2_private_rowm((__private uchar *)y, b.part, 16);
-    struct cm_floate4m3_t_8x32_a a_0; cm_load_8x32_A_e4m3_private_rowm(a_0.part, (__private const uchar *)(x + 0), 64);
-    struct cm_floate5m2_t_32x16_b b_0; cm_load_32x16_B_e5m2_private_rowm(b_0.part, (__private const uchar *)(y + 0), 16);
+    ushort all_x[512];
+    cm_store_8x64_A_bf16_private_rowm((__private ushort *)all_x, x.part, 64);
+    ushort all_y[1024];
+    cm_store_64x16_B_bf16_private_rowm((__private ushort *)all_y, y.part, 16);
+    struct cm_bfloat16_8x32_a x_0; cm_load_8x32_A_bf16_private_rowm(x_0.part, (__private const ushort *)(all_x + 0), 64);
+    struct cm_bfloat16_32x16_b y_0; cm_load_32x16_B_bf16_private_rowm(y_0.part, (__private const ushort *)(all_y + 0), 16);
     cm_fill_8x16_C_f32(block.part, 0.0f);
-    cm_convert_8x32_A_e4m3_bf16(cm_t3.part, a_0.part), cm_convert_32x16_B_e5m2_bf16(cm_t4.part, b_0.part), cm_mul_add_8x16x32_bf16xbf16_f32_0(block.part, cm_t3.part, cm_t4.part, block.part);
+    cm_mul_add_8x16x32_bf16xbf16_f32_0(block.part, x_0.part, y_0.part, block.part);
     cm_map_8x16_C_f32_cm_operand_0_cm_scaled_0_add(sums.part, sums.part, block.part, sa + 0, stride_a, sb + 0, stride_b);
-    struct cm_floate4m3_t_8x32_a a_1; cm_load_8x32_A_e4m3_private_rowm(a_1.part, (__private const uchar *)(x + 32), 64);
-    struct cm_floate5m2_t_32x16_b b_1; cm_load_32x16_B_e5m2_private_rowm(b_1.part, (__private const uchar *)(y + 512), 16);
+    struct cm_bfloat16_8x32_a x_1; cm_load_8x32_A_bf16_private_rowm(x_1.part, (__private const ushort *)(all_x + 32), 64);
+    struct cm_bfloat16_32x16_b y_1; cm_load_32x16_B_bf16_private_rowm(y_1.part, (__private const ushort *)(all_y + 512), 16);
     cm_fill_8x16_C_f32(block.part, 0.0f);
-    cm_convert_8x32_A_e4m3_bf16(cm_t10.part, a_1.part), cm_convert_32x16_B_e5m2_bf16(cm_t11.part, b_1.part), cm_mul_add_8x16x32_bf16xbf16_f32_0(block.part, cm_t10.part, cm_t11.part, block.part);
+    cm_mul_add_8x16x32_bf16xbf16_f32_0(block.part, x_1.part, y_1.part, block.part);
     cm_map_8x16_C_f32_cm_operand_0_cm_scaled_0_add(sums.part, sums.part, block.part, sa + 1, stride_a, sb + 1, stride_b);
     return sums;
 }
