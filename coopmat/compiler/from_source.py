@@ -195,7 +195,9 @@ def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
 
     def is_product(node: typed.MatrixMulAdd) -> bool:
         a, b, c = (matrix_type(operand.type) for operand in (node.a, node.b, node.c))
-        return route.product(a, b, c, Operands(node.operands), lanes) is not None
+        mask = Operands(node.operands)
+        own = route.with_tf32() if Operands.TF32 in mask else route
+        return own.product(a, b, c, mask, lanes) is not None
 
     return any(is_product(node) for body in bodies for node in walk(body) if isinstance(node, typed.MatrixMulAdd))
 

@@ -65,21 +65,21 @@ class OpenCLExecutor:
         buffers = [self._argument(argument) for argument in arguments]
         kernel.set_args(*buffers)
         cl.enqueue_nd_range_kernel(self.queue, kernel, (items,), (local_size,))
-        results = [np.empty_like(argument.before) for argument in arguments]
+        results = [np.empty_like(argument.in_memory) for argument in arguments]
         for result, buffer, argument in zip(results, buffers, arguments, strict=True):
             if argument.space == "local":
-                result[...] = argument.before
+                result[...] = argument.in_memory
             else:
                 cl.enqueue_copy(self.queue, result, buffer, is_blocking=False)
         self.queue.finish()
-        return results
+        return [argument.contents(result) for argument, result in zip(arguments, results, strict=True)]
 
     def _argument(self, argument: Argument) -> Any:
         cl = self.cl
         if argument.space == "local":
-            return cl.LocalMemory(argument.before.nbytes)
+            return cl.LocalMemory(argument.in_memory.nbytes)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-        return cl.Buffer(self.context, flags, hostbuf=np.ascontiguousarray(argument.before))
+        return cl.Buffer(self.context, flags, hostbuf=argument.in_memory)
 
 
 class VulkanExecutor:
@@ -103,13 +103,13 @@ class VulkanExecutor:
         return int(kernel.sub_group_size)
 
     def launch(self, kernel: Any, arguments: Sequence[Argument], items: int, local_size: int) -> list[Array]:
-        results = [np.ascontiguousarray(argument.before).copy() for argument in arguments]
+        results = [argument.in_memory.copy() for argument in arguments]
         values = [
             LocalMemory(result.nbytes) if argument.space == "local" else result.view(np.uint8)
             for argument, result in zip(arguments, results, strict=True)
         ]
         kernel((items,), (local_size,), *values)
-        return results
+        return [argument.contents(result) for argument, result in zip(arguments, results, strict=True)]
 
 
 def executor_for(device: DeviceInfo) -> Executor:

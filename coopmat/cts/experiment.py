@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from coopmat.matrices import numpy_reference
+from coopmat.matrices.narrow import from_memory, in_memory
 from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
@@ -45,6 +46,11 @@ class Place:
         """Return the number of pointees that have the size of `components` components."""
         return components * self.matrix.component.size // pointee_size(*self.pointee)
 
+    def at(self, components: int) -> int:
+        """Return the number of pointees from the pointer to a component: a pointer to 4 bits points to two of them."""
+        halves = self.vector == 1 and self.matrix.component.is_nibble
+        return self.pointees(components) // (2 if halves else 1)
+
     def indices(self) -> Array:
         """Return the index of each component in the buffer, as an array of the matrix's shape."""
         m = self.matrix
@@ -70,7 +76,7 @@ def pointee_size(scalar: ComponentType, vector: int) -> int:
 
 def pattern(size: int, component: ComponentType) -> Array:
     memory: Array = np.frombuffer(bytes([PATTERN]) * (size * component.size), component.numpy).copy()
-    return memory
+    return memory & 5 if component.is_nibble else memory
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,20 @@ class Argument:
     def pointee(self) -> tuple[ComponentType, int]:
         """The pointee type of the kernel's pointer: a scalar type, and the number of its scalars."""
         return (self.component, 1) if self.place is None else self.place.pointee
+
+    @property
+    def items(self) -> int:
+        """The number of scalars in memory: bytes, if the components have 4 bits."""
+        return -(-self.before.size // 2) if self.component.is_nibble else self.before.size
+
+    @property
+    def in_memory(self) -> Array:
+        """The contents of the memory before the launch."""
+        return np.ascontiguousarray(in_memory(self.component, self.before))
+
+    def contents(self, memory: Array) -> Array:
+        """Return the components in memory."""
+        return from_memory(self.component, memory, self.before.size)
 
     @property
     def result(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar, overload
 
@@ -22,7 +22,15 @@ from coopmat.matrices.routes import (
     Tuning,
 )
 from coopmat.matrices.supported import Supported
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use, Variant
+from coopmat.matrices.variants import (
+    COMPONENT_TYPES,
+    EVERY_COMPONENT_TYPE,
+    NARROW_TYPES,
+    ComponentType,
+    MatrixType,
+    Use,
+    Variant,
+)
 from coopmat.runtime.instruction_probe import instructions
 
 # Routes whose code takes a device's compiler several times as long: they get half as many variants.
@@ -45,6 +53,7 @@ class Profile:
     stride_multiple: the number of bytes of which strides must be multiples.
     exhaustive: whether matrix types are tested with every combination of an operation's other parameters.
     lowered: the route's library, with the matrix instructions of the device; None for "native".
+    sizes: the subgroup sizes of a lowered route.
     """
 
     device: DeviceInfo
@@ -55,6 +64,7 @@ class Profile:
     stride_multiple: int = 1
     exhaustive: bool = False
     lowered: LoweredRoute | None = None
+    sizes: Sequence[int] = ()
 
     @property
     def is_native(self) -> bool:
@@ -73,9 +83,27 @@ class Profile:
         A lowered route has every matrix type whose component type the device supports.
         """
         if not self.is_native:
-            return matrix.component in component_types(self.device)
+            return matrix.component.name in NARROW_TYPES or matrix.component in component_types(self.device)
         supported = self._supported.get(sub_group_size)
         return supported is not None and supported.has_type(matrix)
+
+    def of_narrow_types(self) -> Profile:
+        """Return the same lowered route with component types of fewer than 8 bits, for operations that have these."""
+        assert self.lowered is not None
+        matrix_types = _Dealt(emulated.matrix_types(NARROW_TYPES.values())[:: 2 - self.exhaustive], self.sizes)
+        multiply_adds = _Dealt(emulated.narrow_multiply_adds(), self.sizes)
+        by_unit = tuple(
+            (replace(variant, m=2 * row.m, k=2 * row.k), row.lanes)
+            for row in self.lowered.products
+            if row.lanes in self.sizes
+            for variant in row.variants()
+            if variant.a.is_nibble
+        )
+        return replace(
+            self,
+            matrix_types=_light(self.route, matrix_types),
+            multiply_adds=(*_light(self.route, multiply_adds), *by_unit),
+        )
 
     def copies(self, matrix: MatrixType, sub_group_size: int | None) -> int | None:
         """Return the number of work-items that hold each component.
@@ -109,7 +137,7 @@ def profile_for(
     if exhaustive:
         every = _Dealt(emulated.EveryMultiplyAdd(components), sizes)
         every_type = _Dealt(emulated.every_matrix_type(components), sizes)
-        return Profile(device, route, every, every_type, exhaustive=True, lowered=lowered)
+        return Profile(device, route, every, every_type, exhaustive=True, lowered=lowered, sizes=sizes)
     multiply_adds: Sequence[Variant] = emulated.multiply_adds(components, turn=seed)
     matrix_types = emulated.matrix_types(components, turn=seed)
     if wimpy:
@@ -124,6 +152,7 @@ def profile_for(
         (*_light(route, _Dealt(multiply_adds, sizes)), *on_unit),
         (*_light(route, _Dealt(matrix_types, sizes)), *_operands(lowered, sizes, components)),
         lowered=lowered,
+        sizes=sizes,
     )
 
 
@@ -134,7 +163,7 @@ def _on_unit(lowered: LoweredRoute, sizes: Sequence[int], wimpy: bool) -> tuple[
     """
     pairs: list[tuple[Variant, int]] = []
     for row in lowered.products:
-        variants = row.variants(3, 2, 3) if row.lanes in sizes else ()
+        variants = row.variants(3, 2, 3) if row.lanes in sizes and row.a[0] in COMPONENT_TYPES else ()
         step = max(1, len(variants) // 3) if wimpy and row.lanes > 1 else 1
         pairs += ((variant, row.lanes) for variant in variants[::step])
     return tuple(pairs)
@@ -147,7 +176,7 @@ def _operands(
     types_by_tile: dict[object, tuple[MatrixType, int]] = {}
     for row in lowered.products:
         for names, (rows, columns), use in zip((row.a, row.b, row.c), row.shapes, Use, strict=True):
-            component = COMPONENT_TYPES[names[-1]]
+            component = EVERY_COMPONENT_TYPE[([t for t in names if t in COMPONENT_TYPES] or names)[-1]]
             matrix = MatrixType(component, 2 * rows, columns, use)
             has = row.lanes in sizes and component in components
             if has and not lowered.lies_as_usual(matrix, row.lanes):

@@ -136,7 +136,10 @@ class Catalogue:
         operation, selection = self.operations[name], selection or self.settings.selection
         if mode == "spirv" and (self.in_c(route) or self.device.target_env):
             return
-        every = [c for c in operation.cases(self.profile(route, selection)) if operation.has(mode, c)]
+        profile = self.profile(route, selection)
+        every = [c for c in operation.cases(profile) if operation.has(mode, c)]
+        if operation.narrow and mode == "c" and not profile.is_native:
+            every += operation.cases(profile.of_narrow_types())
         if selection == "wimpy" and len(every) > 1 and not self.device.target_env:
             # In wimpy runs, each variant runs in one of the two modes on each route, in turn. A test with one mode runs
             # each variant on every second route.

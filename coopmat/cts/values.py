@@ -12,7 +12,12 @@ from coopmat.matrices.variants import ComponentType
 
 def whole_range(rng: np.random.Generator, component: ComponentType, *shape: int) -> Array:
     """Return random values of the type's whole range, about 30 % of them from `specials`."""
-    if component.is_integer:
+    if component.is_bits and component.is_integer:
+        values = narrow(
+            component, rng.integers(int(component.least), int(component.largest) + 1, shape).astype(np.float32)
+        )
+        choice = narrow(component, np.array(specials(component), np.float32))
+    elif component.is_integer:
         limits = np.iinfo(component.numpy)
         values = rng.integers(limits.min, limits.max, shape, component.numpy, endpoint=True)
         choice = np.array(specials(component), component.numpy)
@@ -25,8 +30,8 @@ def whole_range(rng: np.random.Generator, component: ComponentType, *shape: int)
 def specials(component: ComponentType) -> list[Any]:
     """Return the values that devices mishandle most easily: extremes, zeros, infinities, NaN, subnormals, ones."""
     if component.is_integer:
-        limits = np.iinfo(component.numpy)
-        return [limits.min, limits.max, 0, 1, limits.max // 2 + 1]
+        least, largest = int(component.least), int(component.largest)
+        return [least, largest, 0, 1, largest // 2 + 1]
     return [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, *_edges(component)]
 
 
@@ -70,6 +75,6 @@ def convertible(rng: np.random.Generator, source: ComponentType, to: ComponentTy
     """
     if source.is_integer or not to.is_integer:
         return whole_range(rng, source, *shape)
-    low, high = np.iinfo(to.numpy).min, np.iinfo(to.numpy).max
+    low, high = int(to.least), int(to.largest)
     ties = rng.integers(max(low, -100), min(high, 100), shape) + rng.choice([0.0, 0.5, 0.25, -0.5, 0.75], shape)
     return narrow(source, np.clip(ties, low, high))

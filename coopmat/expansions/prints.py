@@ -7,11 +7,13 @@ The rows are those of a store of the whole matrix to private memory; the lanes a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..diagnostics import CompileError, Diagnostic, Note, Severity
 from ..frontend import typed
 from ..frontend.matrix_terms import matrix_type
 from ..matrices.native_library import spelled
-from ..matrices.variants import ComponentType, MatrixType, Use
+from ..matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 from ..native_profiles import NATIVE_PROFILES, NativeProfile
 
 # The most numbers that one printf prints: some devices take 32 arguments.
@@ -49,19 +51,22 @@ def text(name: str, e: typed.MatrixPrint, profile: NativeProfile | None, multipl
     """Return OpenCL C that defines the function `name` of a print. Raises CompileError for a native profile."""
     _check(e, profile)
     matrix = _matrix(e)
-    body = _lanes(matrix) if e.by_lanes else _rows(matrix, title(e.name, matrix))
-    lines = [f"typedef {spelled(matrix)} {name}_matrix;", f"static void {name}({name}_matrix m)", "{", *body, "}", ""]
-    return "\n".join(lines)
+    # Components of 4 bits, which would be packed in memory, are converted.
+    wide = replace(matrix, component=COMPONENT_TYPES["s8" if matrix.component.is_integer else "f32"])
+    stored = wide if matrix.component.is_nibble else matrix
+    body = _lanes(matrix) if e.by_lanes else _rows(stored, title(e.name, matrix), f"({name}_stored)m")
+    types = [f"typedef {spelled(t)} {name}_{word};" for t, word in ((matrix, "matrix"), (stored, "stored"))]
+    return "\n".join([*types, f"static void {name}({name}_matrix m)", "{", *body, "}", ""])
 
 
-def _rows(matrix: MatrixType, first: str) -> list[str]:
-    """Return the statements that print the title `first` and the rows."""
+def _rows(matrix: MatrixType, first: str, stored: str) -> list[str]:
+    """Return the statements that print the title `first` and the rows of the expression `stored`."""
     t, rows, columns = matrix.component, matrix.rows, matrix.columns
     form, cast = _number(t)
     ids = "get_local_id(0) + get_local_id(1) + get_local_id(2)"
     lines = [
         f"    {t.opencl_c} x[{rows * columns}];",
-        f"    coop_mat_store(x, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong){columns});",
+        f"    coop_mat_store(x, {stored}, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, (ulong){columns});",
         f"    if (({ids if matrix.of_work_group else 'get_sub_group_local_id()'}) == 0) {{",
         f'        printf("{_escaped(first)}\\n");',
         f"        for (uint r = 0; r < {rows}; ++r) {{",

@@ -16,7 +16,7 @@ from typing import Any
 from ..matrices.hardware_multiplies import FragmentProduct, Product
 from ..matrices.lane_layouts import LaneLayout
 from ..matrices.routes import LISTED_ROUTES, LOWERED_ROUTES, LoweredRoute
-from ..matrices.variants import COMPONENT_TYPES, MatrixType, Operands, Use, Variant, default_operands
+from ..matrices.variants import EVERY_COMPONENT_TYPE, MatrixType, Operands, Use, Variant, default_operands
 
 __all__ = ["LaneMap", "MapError", "MultiplyAddMap", "lane_map", "multiply_add_map", "parse_type", "register"]
 
@@ -190,10 +190,10 @@ def parse_type(text: str) -> MatrixType:
     match = _NAME.fullmatch(text)
     if match is None:
         raise MapError(f"'{text}' is no matrix type: write ROWSxCOLUMNS.USE.TYPE, such as 16x16.A.f16")
-    if match[4] not in COMPONENT_TYPES:
-        raise MapError(f"'{text}': '{match[4]}' is no component type: choose from {', '.join(COMPONENT_TYPES)}")
+    if match[4] not in EVERY_COMPONENT_TYPE:
+        raise MapError(f"'{text}': '{match[4]}' is no component type: choose from {', '.join(EVERY_COMPONENT_TYPE)}")
     try:
-        return MatrixType(COMPONENT_TYPES[match[4]], int(match[1]), int(match[2]), Use("ABC".index(match[3])))
+        return MatrixType(EVERY_COMPONENT_TYPE[match[4]], int(match[1]), int(match[2]), Use("ABC".index(match[3])))
     except ValueError as error:
         raise MapError(f"'{text}': {error}") from None
 

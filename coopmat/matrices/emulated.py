@@ -15,7 +15,7 @@ from math import gcd, prod
 from typing import TypeVar, overload
 
 from .supported import parse_variants
-from .variants import COMPONENT_TYPES, ComponentType, Kind, MatrixType, Use, Variant, may_multiply
+from .variants import COMPONENT_TYPES, EVERY_COMPONENT_TYPE, ComponentType, Kind, MatrixType, Use, Variant, may_multiply
 
 DIMENSIONS = (1, 2, 3, 4, 5, 7, 8, 16, 32, 64)
 SUB_GROUP_SIZES = (1, 4, 8, 16, 32)
@@ -118,6 +118,15 @@ def multiply_adds(
         variants.append(pairing.variant(others[i] if i < len(others) else rest))
     large = [variant for variant in _LARGE if all(component in types for component in variant.components)]
     return tuple(dict.fromkeys([*variants, *large]))
+
+
+def narrow_multiply_adds() -> tuple[Variant, ...]:
+    """Return multiply-adds of every pair of integer factors of which at least one has 4 bits."""
+    factors = [EVERY_COMPONENT_TYPE[name] for name in ("s4", "u4", "s8", "u8")]
+    pairs = [(a, b) for a, b in product(factors, repeat=2) if a.is_nibble or b.is_nibble]
+    shapes = cycle(((16, 16, 16), (3, 5, 7), (8, 8, 32), (1, 16, 4), (16, 32, 8)))
+    sums = cycle(COMPONENT_TYPES[name] for name in ("s32", "u32", "s16"))
+    return tuple(Variant(*shape, a, b, c, c) for (a, b), shape, c in zip(pairs, shapes, sums, strict=False))
 
 
 def few_multiply_adds(variants: Iterable[Variant]) -> tuple[Variant, ...]:

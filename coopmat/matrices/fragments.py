@@ -6,9 +6,9 @@ formulas, written independently, for the emulated instructions. A mistake in one
 
 from __future__ import annotations
 
-from .hardware_multiplies import BYTES, WORDS, FragmentProduct
+from .hardware_multiplies import BYTES, NIBBLES, WORDS, FragmentProduct
 from .lane_layouts import Digit, Tile
-from .variants import COMPONENT_TYPES
+from .variants import EVERY_COMPONENT_TYPE
 from .vendor_instructions import INSTRUCTIONS, Instruction
 
 Tiles = tuple[Tile, Tile, Tile]
@@ -39,7 +39,7 @@ def _mma(row: Instruction) -> Tiles:
     eight rows apart, or four registers' components along K.
     """
     m, n, k = row.m, row.n, row.k
-    pack = max(1, 32 // COMPONENT_TYPES[row.a].bits)
+    pack = max(1, 32 // EVERY_COMPONENT_TYPE[row.factor].bits)
     in_register = pack if pack > 1 else 0
     down, along = m // 8, k // (4 * pack)
     a = _some(("c", in_register, 1), ("r", down, 8), ("c", along, 4 * pack))
@@ -105,7 +105,7 @@ def _is_usable(row: Instruction) -> bool:
 
     Excluded are mfma's of 32 x 32: the rows of the accumulator in a lane would depend on K and on B's columns.
     """
-    return {row.a, row.b, row.c} <= COMPONENT_TYPES.keys() and not (row.family == "mfma" and row.m == 32)
+    return {row.factor, row.c} <= EVERY_COMPONENT_TYPE.keys() and not (row.family == "mfma" and row.m == 32)
 
 
 def _group(row: Instruction) -> tuple[object, ...]:
@@ -113,16 +113,27 @@ def _group(row: Instruction) -> tuple[object, ...]:
 
     The signs of bytes, and the choice between two 8-bit floats, are not among them.
     """
-    return -row.k, -row.m, row.name.partition("_m")[0], row.lanes, row.devices, COMPONENT_TYPES[row.a].bits, row.c
+    return (
+        -row.k,
+        -row.m,
+        row.name.partition("_m")[0],
+        row.lanes,
+        row.devices,
+        EVERY_COMPONENT_TYPE[row.factor].width,
+        row.c,
+    )
 
 
 def _product(rows: tuple[Instruction, ...]) -> FragmentProduct:
     """Return the `FragmentProduct` of the instructions `rows`, which differ only in the component types of A and B."""
     row = rows[0]
     a, b, c = (tuple(dict.fromkeys(getattr(each, operand) for each in rows)) for operand in "abc")
+    if row.factor != row.a:
+        a = b = (row.factor,)
     if row.c == "s32":
         # The mask gives the signs, because SPIR-V's types have none. Signed and unsigned bytes have the same layout.
-        a, b, c = BYTES, BYTES, WORDS
+        factors = NIBBLES if row.a in NIBBLES else BYTES
+        a, b, c = factors, factors, WORDS
     shape = (row.m, row.n, row.k, row.lanes)
     return FragmentProduct(
         row.name.removeprefix("cm_"), "MUL_ADD_FRAGMENTS", a, b, c, *shape, _TILES[row.family](row), rows, row.devices
@@ -135,5 +146,7 @@ def products(family: str) -> tuple[FragmentProduct, ...]:
     for row in INSTRUCTIONS.values():
         if row.family == family and _is_usable(row):
             # Each type of 16-bit floats has a separate `FragmentProduct`.
-            groups.setdefault((*_group(row), row.a if COMPONENT_TYPES[row.a].bits == 16 else ""), []).append(row)
+            groups.setdefault((*_group(row), row.a if EVERY_COMPONENT_TYPE[row.factor].bits == 16 else ""), []).append(
+                row
+            )
     return tuple(_product(tuple(rows)) for _, rows in sorted(groups.items(), key=lambda item: item[0][:2]))

@@ -8,7 +8,16 @@ from itertools import product
 
 from . import spelling
 from .lane_layouts import Fragments, Interleaved, LaneLayout, Tile
-from .variants import COMPONENT_TYPES, ComponentType, MatrixType, Operands, Use, Variant, default_operands
+from .variants import (
+    COMPONENT_TYPES,
+    EVERY_COMPONENT_TYPE,
+    ComponentType,
+    MatrixType,
+    Operands,
+    Use,
+    Variant,
+    default_operands,
+)
 from .vendor_instructions import Instruction, Registers
 
 
@@ -54,12 +63,13 @@ class Product(ABC):
         """Return the macros by which the section uses the instruction: name without `CM_` -> body."""
 
     def variants(self, down: int = 1, along: int = 1, deep: int = 1) -> tuple[Variant, ...]:
-        """Return one variant for each choice of component types.
+        """Return one variant for each choice of component types; of 4 bits only if there are no others.
 
         The shape is `down`, `along` and `deep` times the instruction's M, N and K.
         """
         m, n, k = down * self.m, along * self.n, deep * self.k
-        types = (map(COMPONENT_TYPES.__getitem__, names) for names in product(self.a, self.b, self.c))
+        names = ([t for t in names if t in COMPONENT_TYPES] or names for names in (self.a, self.b, self.c))
+        types = (map(EVERY_COMPONENT_TYPE.__getitem__, choice) for choice in product(*names))
         return tuple(
             Variant(m, n, k, a, b, c, c, saturating)
             for a, b, c in types
@@ -152,6 +162,11 @@ class FragmentProduct(Product):
         """Return whether devices of a generation have the instructions."""
         return self.instructions[0].is_of(generation)
 
+    @property
+    def is_of_tf32(self) -> bool:
+        """Whether the instructions read 19 bits of floats; programs request them by `Operands.TF32`."""
+        return self.instructions[0].a == "tf32"
+
     def lane_layout(self, matrix: MatrixType) -> LaneLayout | None:
         if not self.fits(matrix):
             return None
@@ -171,19 +186,21 @@ class FragmentProduct(Product):
         out |= {f"TILES_{name}": str(count) for name, count in counts.items()}
         for letter, tile, operand in zip("ABC", self.tiles, row.registers, strict=True):
             out |= {f"{letter}_TILE": str(tile.components), f"{letter}_REGISTERS": operand.opencl_c}
-        out |= {f"{m.use.letter}_JOINED(p)": in_registers(m.component, row.registers[m.use]) for m in (a, b)}
+        bits = EVERY_COMPONENT_TYPE[row.factor].width
+        out |= {f"{m.use.letter}_JOINED(p)": in_registers(m.component, row.registers[m.use], bits) for m in (a, b)}
         return out
 
     def takes(self, a: MatrixType, b: MatrixType, c: MatrixType, operands: Operands) -> bool:
-        fit = self.fits(a) and self.fits(b) and self.fits(c)
+        fit = self.fits(a) and self.fits(b) and self.fits(c) and self.is_of_tf32 == (Operands.TF32 in operands)
         return fit and self.instruction(a.component, b.component, operands) is not None
 
     def instruction(self, a: ComponentType, b: ComponentType, operands: Operands) -> Instruction | None:
         """Return the instruction for these component types, or None; the mask determines the signs of bytes."""
-        types = a.name, b.name
+        types = ("tf32", "tf32") if self.is_of_tf32 else (a.name, b.name)
         if a.is_integer:
             a_signed, b_signed = Operands.A_SIGNED in operands, Operands.B_SIGNED in operands
-            types = "s8" if a_signed else "u8", "s8" if b_signed else "u8"
+            bits = EVERY_COMPONENT_TYPE[self.instructions[0].a].width
+            types = f"{'s' if a_signed else 'u'}{bits}", f"{'s' if b_signed else 'u'}{bits}"
         return next((row for row in self.instructions if (row.a, row.b) == types), None)
 
 
@@ -192,7 +209,9 @@ def _integers(*bits: int) -> tuple[str, ...]:
     return tuple(row.name for row in COMPONENT_TYPES.values() if row.is_integer and row.bits in bits)
 
 
-BYTES, WORDS, UINT = _integers(8), _integers(32), COMPONENT_TYPES["u32"]
+# Components of 4 bits occupy a byte, so that instructions for bytes take them, too.
+NIBBLES, WORDS, UINT = ("s4", "u4"), _integers(32), COMPONENT_TYPES["u32"]
+BYTES = (*_integers(8), *NIBBLES)
 # Intel's SDM, volume 2: VPDPBUSD adds four products of an unsigned and a signed byte to each of 16 integers of 32 bits.
 # VDPBF16PS adds two products of bfloat16 to each of 16 floats. TDPBSSD and similar instructions (AMX) do the same for
 # tiles of 16 rows of 64 bytes; their names contain the signs of A's and B's bytes.
@@ -246,12 +265,16 @@ def joined(component: ComponentType, pack: int) -> str:
     return f"cm_interleave{pack}({', '.join(f'{words}(vload16(0, p + CM_OFFSET(r + {i}, c)))' for i in range(pack))})"
 
 
-def in_registers(component: ComponentType, registers: Registers) -> str:
-    """Return an expression for registers with the components at `p`, in order.
+def in_registers(component: ComponentType, registers: Registers, bits: int) -> str:
+    """Return an expression for registers with the components at `p`, in order, `bits` of each.
 
     The components are joined as values: Intel's compiler keeps an array in memory if it is read as another type.
     """
-    pack = registers.size // component.size
+    pack = registers.size * 8 // bits
+    if bits < 8:
+        words = (range(pack * i, pack * (i + 1)) for i in range(registers.count))
+        joined = (" | ".join(f"(uint)((p)[{i}] & 15) << {bits * (i % pack)}" for i in word) for word in words)
+        return f"({registers.opencl_c})({', '.join(joined)})"
     places = [[f"(p)[{pack * i + j}]" for j in range(pack)] for i in range(registers.count)]
     vectors = (f"({spelling.vector(component, pack)})({', '.join(row)})" if pack > 1 else row[0] for row in places)
     return f"({registers.opencl_c})({', '.join(f'as_{registers.element}({vector})' for vector in vectors)})"

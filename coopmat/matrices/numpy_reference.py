@@ -260,7 +260,9 @@ def convert(x: Array, source: ComponentType, to: ComponentType, rounding: str = 
     if source == to:
         return x
     if not to.is_bits:
-        return numpy_convert(widen(source, x), to, rounding, saturate)
+        wide = widen(source, x)
+        wide = wide.astype(np.int32) if source.is_integer and source.is_bits else wide
+        return numpy_convert(wide, to, rounding, saturate)
     return encode_bits(to, widen(source, x), rounding, saturate)
 
 

@@ -64,6 +64,8 @@ class LoweredRoute:
     usual: the class of the lane layout of matrices for which no instruction requires another.
     products: the instructions of the route's newest devices.
     others: instructions that only older devices have.
+    tf32: instructions that read 19 bits of floats, which `with_tf32` adds. Only programs that request them use their
+        lane layouts.
     family: the family of the vendor's instructions (`INSTRUCTIONS`); empty if there is none.
     generation: the generation of the devices (`FAMILIES`), if the route is for one generation only.
     prelude: the file of C that defines functions by the instructions, in place of the library's functions of those
@@ -80,6 +82,7 @@ class LoweredRoute:
     usual: type[LaneLayout] = Columns
     products: tuple[Product, ...] = ()
     others: tuple[Product, ...] = ()
+    tf32: tuple[Product, ...] = ()
     family: str = ""
     generation: str = ""
     prelude: str = ""
@@ -90,10 +93,17 @@ class LoweredRoute:
 
     def tuned(self, tuning: Tuning) -> LoweredRoute:
         """Return the same route with the properties of another device."""
-        products = self.products
+        products, tf32 = self.products, self.tf32
         if tuning.instructions is not None:
             products = tuple(row for row in self.every_product if row.name in tuning.instructions)
-        return replace(self, tuning=tuning, products=products if tuning.widest == 16 else (), others=())
+            tf32 = tuple(row for row in tf32 if row.name in tuning.instructions)
+        if tuning.widest != 16:
+            products, tf32 = (), ()
+        return replace(self, tuning=tuning, products=products, others=(), tf32=tf32)
+
+    def with_tf32(self) -> LoweredRoute:
+        """Return the route for a program with multiply-adds that request tf32."""
+        return replace(self, products=(*self.tf32, *self.products), tf32=())
 
     @property
     def every_product(self) -> tuple[Product, ...]:
@@ -196,12 +206,14 @@ def _vendors(family: str, generation: str = "") -> tuple[LoweredRoute, LoweredRo
     With `generation`, the instructions are those of one generation. Otherwise they are those of the newest, with
     `others` for older devices.
     """
-    products = fragments.products(family)
+    every = fragments.products(family)
+    products, tf32 = (tuple(row for row in every if row.is_of_tf32 is which) for which in (False, True))
     newest = FAMILIES[family][-1]
     # dpas: all generations, because they differ in the subgroup size, which selects the instructions.
     usual = tuple(row for row in products if family == "dpas" or row.is_of(newest))
     if generation:
         products = usual = tuple(row for row in products if row.is_of(generation))
+        tf32 = tuple(row for row in tf32 if row.is_of(generation))
     suffix = f"@{generation}" if generation else ""
     emulated = LoweredRoute(
         f"{family}:emulated{suffix}",
@@ -209,6 +221,7 @@ def _vendors(family: str, generation: str = "") -> tuple[LoweredRoute, LoweredRo
         SubGroup.DEVICE,
         products=usual,
         others=tuple(row for row in products if row not in usual),
+        tf32=tf32,
         family=family,
         generation=generation,
         barrier="sub_group_barrier",

@@ -48,7 +48,12 @@ def convert(
     if source == target:
         return x
     if source.is_bits:
-        return convert(f"{small_float_function(source, 'to_float', w)}({x})", FLOAT, target, w, rounding, saturate)
+        x = f"{small_float_function(source, 'to_float', w)}({x})"
+        if source.is_integer and target.is_integer:
+            return convert(
+                convert(x, FLOAT, COMPONENT_TYPES["s32"], w), COMPONENT_TYPES["s32"], target, w, "", saturate
+            )
+        return convert(x, FLOAT, target, w, rounding, saturate)
     if target.is_bits:
         if source in INEXACT_IN_FLOAT:
             x = f"{small_float_function(source, 'to_odd', w)}({x})"

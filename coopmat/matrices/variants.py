@@ -192,7 +192,7 @@ class ComponentType:
 
         A floating-point type is returned unchanged.
         """
-        return COMPONENT_TYPES[f"{'s' if signed else 'u'}{self.bits}"] if self.is_integer else self
+        return EVERY_COMPONENT_TYPE[f"{'s' if signed else 'u'}{self.width}"] if self.is_integer else self
 
     def __str__(self) -> str:
         return self.name
@@ -316,7 +316,7 @@ OPENCL_C_LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR, Layout.PACKED)
 
 
 class Operands(IntFlag):
-    """The operand mask of a multiply-add."""
+    """The operand mask of a multiply-add; TF32, of float factors, is an extension of this project."""
 
     NONE = 0
     A_SIGNED = 1
@@ -324,6 +324,7 @@ class Operands(IntFlag):
     C_SIGNED = 4
     RESULT_SIGNED = 8
     SATURATING = 16
+    TF32 = 32
 
 
 def default_operands(a: ComponentType, b: ComponentType, c: ComponentType) -> Operands:

@@ -73,6 +73,11 @@ class Instruction:
         """The registers of A, of B and of the accumulator."""
         return self.a_registers, self.b_registers, self.c_registers
 
+    @property
+    def factor(self) -> str:
+        """The component type of matrices that can be A: tf32 is a float."""
+        return "f32" if self.a == "tf32" else self.a
+
     def is_of(self, generation: str) -> bool:
         """Return whether devices of a generation have the instruction.
 
@@ -222,6 +227,10 @@ def _wmma_rows() -> Iterator[Instruction]:
     for device, wide, narrow in (("gfx11", "uint8", "uint4"), ("gfx12", "uint4", "uint2")):
         for a in ("f16", "bf16"):
             yield _wmma(a, a, "f32", f"{wide} {wide} float8", device)
+        # Before bytes: components of 4 bits fit both.
+        nibbles = "uint2" if device == "gfx11" else "uint"
+        for a, b in _SIGNS:
+            yield _wmma(a.replace("8", "4"), b.replace("8", "4"), "s32", f"{nibbles} {nibbles} int8", device)
         for a, b in _SIGNS:
             yield _wmma(a, b, "s32", f"{narrow} {narrow} int8", device)
     for a in ("e4m3", "e5m2"):

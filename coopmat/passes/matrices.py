@@ -15,7 +15,7 @@ from ..diagnostics import Span
 from ..frontend import builtins, typed
 from ..frontend.calls import CallGraph
 from ..frontend.matrix_terms import matrix_type
-from ..frontend.nodes import children
+from ..frontend.nodes import children, walk
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
     FLOAT,
@@ -62,14 +62,21 @@ class Matrices:
     only: str = ""
 
     def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        graph = CallGraph(unit)
-        groups = SubGroups(unit, graph, self.route, self.size_option)
-        lowered = _Unit(unit, graph, groups, self)
+        graph, route = CallGraph(unit), self.route
+        if route.tf32 and any(_requests_tf32(f) for f in unit.functions):
+            route = route.with_tf32()
+        groups = SubGroups(unit, graph, route, self.size_option)
+        lowered = _Unit(unit, graph, groups, replace(self, route=route))
         result = lowered.run()
         report.warnings += groups.warnings
         report.remarks += lowered.remarks
         # Emulated instructions compute with values of half.
         return replace(result, has_small_floats=result.has_small_floats or self.half_bits)
+
+
+def _requests_tf32(f: typed.FunctionDecl) -> bool:
+    nodes = walk(f.body) if f.body is not None else ()
+    return any(isinstance(node, typed.MatrixMulAdd) and Operands.TF32 in Operands(node.operands) for node in nodes)
 
 
 class _Unit:

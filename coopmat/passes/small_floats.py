@@ -17,7 +17,7 @@ from ..frontend.builtins import parse_conversion
 from ..frontend.matrix_terms import COMPONENTS
 from ..frontend.sema.values import kind_between
 from ..frontend.typed import ConvertKind
-from ..frontend.types import FLOAT, HALF, USHORT, ScalarType, Type, held_as, is_bits
+from ..frontend.types import FLOAT, HALF, INT, USHORT, ScalarType, Type, held_as, is_bits
 from ..matrices.half_bits import HalfFunction
 from ..matrices.routes import LOWERED_ROUTES, Target
 from ..matrices.small_float_functions import SmallFloatFunction
@@ -118,7 +118,10 @@ class _Function(FunctionRewriter):
             return x
         if self._is_small(source):
             bits = typed.Convert(span, USHORT if source is HALF else held_as(source), ConvertKind.BITCAST, x)
-            return self._converted(self._call(source, "to_float", bits, span), t, span, rounding, saturate)
+            x = self._call(source, "to_float", bits, span)
+            if COMPONENTS[source.name].is_integer and t.is_integer:
+                x = _convert(x, INT, span)  # negative integers wrap
+            return self._converted(x, t, span, rounding, saturate)
         if not self._is_small(t):
             return _convert(x, t, span)
         if COMPONENTS.get(source.name) in INEXACT_IN_FLOAT:

@@ -29,7 +29,7 @@ def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[
     A product of unknown outcome is tried; if `asks` is False, the product is left out instead. Several products are
     tried at a time: on NVIDIA's devices there are some twenty, and each process takes seconds to start.
     """
-    rows = [row for row in LOWERED_ROUTES[route].every_product if _is_likely(device, row)]
+    rows = [row for row in _products(route) if _is_likely(device, row)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         right = pool.map(lambda row: _is_right(device, f"{route} {row.name}", asks), rows)
         return tuple(row.name for row, is_right in zip(rows, right, strict=True) if is_right)
@@ -37,7 +37,12 @@ def instructions(device: DeviceInfo, route: str, *, asks: bool = True) -> tuple[
 
 def likely_instructions(device: DeviceInfo, route: str) -> tuple[str, ...]:
     """Return the names of the route's products that the device should have by its description. None is tried."""
-    return tuple(row.name for row in LOWERED_ROUTES[route].every_product if _is_likely(device, row))
+    return tuple(row.name for row in _products(route) if _is_likely(device, row))
+
+
+def _products(route: str) -> tuple[Product, ...]:
+    """Return the products of a route, those of tf32 included."""
+    return (*LOWERED_ROUTES[route].every_product, *LOWERED_ROUTES[route].tf32)
 
 
 def _is_likely(device: DeviceInfo, row: Product) -> bool:
@@ -101,13 +106,18 @@ def run(device: DeviceInfo, question: str) -> str:
     from .native_probe import outcome
 
     route, name = question.split()
-    row = next(row for row in LOWERED_ROUTES[route].every_product if row.name == name)
+    row = next(row for row in _products(route) if row.name == name)
     if row.keeps_state and not may_use_tiles():
         return "the system does not let this process use tiles"
     variant = row.variants(3, 2, 3)[0]
     # Only this product is allowed. Otherwise, another product might compute the result, or a subgroup size might be
     # chosen that does not have the product.
     options = resolve_options(CompileOptions(matrices=route, instructions=(name,)), device)
+    is_of_tf32 = isinstance(row, FragmentProduct) and row.is_of_tf32
     return outcome(
-        device, variant, options, lambda context, module: driver.build(context, module, device, contained=True)
+        device,
+        variant,
+        options,
+        lambda context, module: driver.build(context, module, device, contained=True),
+        "CLK_COOPERATIVE_MATRIX_OPERAND_TF32" if is_of_tf32 else "",
     )

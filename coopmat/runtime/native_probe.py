@@ -17,6 +17,7 @@ import numpy as np
 from coopmat.devices import DeviceInfo, opencl, probe as process
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.matrices import numpy_reference
+from coopmat.matrices.narrow import in_memory
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import Layout, MatrixType, Variant, default_operands
 from coopmat.options import CompileOptions
@@ -43,7 +44,7 @@ kernel void probe(global const {a} *a, global const {b} *b, global {c} *c)
     A x = coop_mat_load(a, ROW, {k});
     B y = coop_mat_load(b, CLK_COOPERATIVE_MATRIX_LAYOUT_PACKED, {stride});
     C z = coop_mat_load(c, ROW, {n});
-    coop_mat_store(c, coop_mat_mulAdd(x, y, z), ROW, {n});
+    coop_mat_store(c, coop_mat_mulAdd(x, y, z{mask}), ROW, {n});
 }}
 """
 
@@ -109,10 +110,16 @@ def run(device: DeviceInfo, name: str) -> str:
     return outcome(device, variant, options, lambda context, module: opencl().Program(context, module.spirv).build())
 
 
-def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build: Callable[[Any, Module], Any]) -> str:
+def outcome(
+    device: DeviceInfo,
+    variant: Variant,
+    options: CompileOptions,
+    build: Callable[[Any, Module], Any],
+    mask: str = "",
+) -> str:
     """Run a multiply-add with packed B on the device, and return RIGHT or a description of the fault.
 
-    `build` returns a program of the module in a context.
+    `build` returns a program of the module in a context. `mask` is the enumerator of the operands, if any.
     """
     from coopmat import compiler
 
@@ -120,7 +127,7 @@ def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build
     types = a.component, b.component, c.component
     spelled = {name: t.opencl_c for name, t in zip("abc", types, strict=True)}
     stride = variant.n * Layout.PACKED.pack(b.component)
-    source = _SOURCE.format(**spelled, m=variant.m, n=variant.n, k=variant.k, stride=stride)
+    source = _SOURCE.format(**spelled, m=variant.m, n=variant.n, k=variant.k, stride=stride, mask=mask and f", {mask}")
     module = compiler.compile(source, options, name="probe.cl")
     x, y, z = (_values(matrix, seed) for seed, matrix in enumerate((a, b, c)))
     packed = np.zeros(y.size, y.dtype)
@@ -132,7 +139,8 @@ def outcome(device: DeviceInfo, variant: Variant, options: CompileOptions, build
     queue = cl.CommandQueue(context)
     program = build(context, module)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (x, packed, z)]
+    memory = (in_memory(t, array.reshape(-1)) for t, array in zip(types, (x, packed, z), strict=True))
+    buffers = [cl.Buffer(context, flags, hostbuf=array) for array in memory]
     size = module.kernels["probe"].sub_group_size or 16
     cl.Kernel(program, "probe")(queue, (size,), (size,), *buffers)
     actual = np.empty_like(z)

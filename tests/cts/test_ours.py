@@ -18,6 +18,7 @@ from coopmat.cts.operations.maps import Mapped
 from coopmat.cts.profile import profile_for
 from coopmat.cts.writers.c import CWriter
 from coopmat.matrices.numpy_reference import Array
+from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
 
@@ -60,8 +61,8 @@ def outputs(experiment: Experiment) -> Iterator[tuple[Argument, Array]]:
 
 
 def test_they_are_all_there() -> None:
-    names = [name for name, operation in OPERATIONS.items() if operation.modes == ("c",)]
-    assert sorted(names) == sorted([*OURS, "matrixmuladd_scaled"])
+    found = [name for name, operation in OPERATIONS.items() if operation.modes == ("c",)]
+    assert sorted(found) == sorted([*OURS, "matrixmuladd_scaled", "matrixmuladd_tf32"])
 
 
 def test_a_scaled_multiply_add_that_lacks_a_scale_or_a_block_is_wrong() -> None:
@@ -76,6 +77,19 @@ def test_a_scaled_multiply_add_that_lacks_a_scale_or_a_block_is_wrong() -> None:
         wrong = out.expected.copy()
         wrong[at] *= 1.25
         assert fault(out, wrong)
+
+
+def test_tf32_has_the_shapes_of_the_instructions_and_inputs_that_no_rounding_changes() -> None:
+    profile = profile_for(CPU, "lanes")
+    (mma,) = LOWERED_ROUTES["mma:emulated"].tf32
+    profile = replace(profile, lowered=LOWERED_ROUTES["mma:emulated"], sizes=(32,))
+    case, *_ = OPERATIONS["matrixmuladd_tf32"].cases(profile)
+    assert case.name.startswith(f"{2 * mma.m}x{2 * mma.n}x{2 * mma.k}.f32xf32_f32_f32")
+    assert "CLK_COOPERATIVE_MATRIX_OPERAND_TF32" in text_of("matrixmuladd_tf32", case, "k")
+    experiment = OPERATIONS["matrixmuladd_tf32"].experiment(Setting(case, profile))
+    for argument in experiment.arguments[:2]:
+        assert argument.place is not None
+        assert not np.any(argument.before[argument.place.indices()].view(np.uint32) & 0x1FFF)
 
 
 @pytest.mark.parametrize("name", OURS)

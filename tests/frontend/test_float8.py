@@ -46,7 +46,7 @@ def codes(source: str, *options: str) -> list[str]:
         ),
         *((text, "incompatible-types") for text in ("e = x", "x = e", "e = g", "n = e", "e = 1")),
         *(("e ? 1 : 2", "invalid-condition"), ("e && n", "invalid-condition"), ("n ? e : x", "invalid-operands")),
-        *(("convert_floate4m3_t2(x)", "undeclared-identifier"), ("fabs(e)", "ambiguous-call")),
+        *(("convert_floate4m3_t3(x)", "undeclared-identifier"), ("fabs(e)", "ambiguous-call")),
         *(("native_sin(e)", "incompatible-types"), ('printf("%f", e)', "no-matching-function")),
     ],
 )
@@ -57,7 +57,7 @@ def test_what_there_is_not(text: str, code: str) -> None:
 def test_declarations() -> None:
     assert codes("kernel void k(floate5m2_t x) { }") == ["kernel-parameter"]
     assert codes("floate4m3_t f(float x) { return x; }") == ["incompatible-types"]
-    assert "unknown-type" in codes("void f(global floate4m3_t2 *x) { }")
+    assert "unknown-type" in codes("void f(global floate4m3_t3 *x) { }")
 
 
 def test_the_extension() -> None:

@@ -16,7 +16,15 @@ import coopmat
 from coopmat.devices import DeviceInfo, from_key_values, opencl, route_for, unit_for
 from coopmat.matrices import fragments, numpy_reference
 from coopmat.matrices.routes import LOWERED_ROUTES
-from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Operands, Use, default_operands
+from coopmat.matrices.variants import (
+    COMPONENT_TYPES,
+    EVERY_COMPONENT_TYPE,
+    Layout,
+    MatrixType,
+    Operands,
+    Use,
+    default_operands,
+)
 from coopmat.matrices.vendor_instructions import DPAS, FAMILIES, Instruction
 from coopmat.options import CompileOptions
 from coopmat.runtime import driver, instruction_probe
@@ -112,7 +120,7 @@ def test_every_multiple_of_an_instruction_is_made_of_it():
         route = LOWERED_ROUTES[name]
         for row in route.products:
             for a, b, c in ((a, b, c) for a in row.a for b in row.b for c in row.c):
-                types = tuple(COMPONENT_TYPES[t] for t in (a, b, c))
+                types = tuple(EVERY_COMPONENT_TYPE[t] for t in (a, b, c))
                 for down, across, along in ((1, 1, 1), (2, 1, 3), (1, 2, 1), (4, 2, 2)):
                     m, n, k = row.m * down, row.n * across, row.k * along
                     shapes = (m, k), (k, n), (m, n)

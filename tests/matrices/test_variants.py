@@ -88,4 +88,4 @@ def test_default_operands_follow_the_types():
     )
     assert default_operands(C["u8"], C["s8"], C["u32"]) == Operands.B_SIGNED
     assert default_operands(C["f16"], C["f16"], C["f32"]) == Operands.NONE
-    assert [int(bit) for bit in Operands] == [1, 2, 4, 8, 16]
+    assert [int(bit) for bit in Operands] == [1, 2, 4, 8, 16, 32]

@@ -179,7 +179,7 @@ def test_products(device: DeviceInfo, route: str, shape: tuple[int, int, int]) -
                 for bit, word in enumerate(("A", "B", "C", "RESULT"))
                 if mask >> bit & 1
             )
-            words = f", {SATURATING} | {signs}"
+            words = f", {' | '.join(filter(None, (SATURATING, signs)))}"
         names = dict(zip("abc", (t.opencl_c for t in types), strict=True))
         source += PRODUCT.format(name=f"k{number}", m=m, n=n, k=k, mask=words, **names)
         rng = np.random.default_rng(number)

@@ -16,6 +16,8 @@ from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.vendor_instructions import Instruction
 
 BITS = {
+    "s4": 4,
+    "u4": 4,
     "s8": 8,
     "u8": 8,
     "e4m3": 8,

@@ -30,6 +30,9 @@ EPSILON = {"f16": 2.0**-9, "f32": 2.0**-19, "f64": 2.0**-48}
 def random_matrix(rng: np.random.Generator, row: Instruction, use: str) -> tuple[Array, Array]:
     """Return random components as bit patterns of registers, and as numbers."""
     name, size = component(row, use), shape(row, use)
+    if name in ("s4", "u4"):
+        codes = rng.integers(0, 16, size).astype(np.uint8)
+        return codes, codes.astype(np.int64) - (16 * (codes >> 3) if name == "s4" else 0)
     if name[0] in "su":
         bits = int(name[1:])
         numbers = (
@@ -86,7 +89,10 @@ class Experiment:
 
     def registers(self, use: str) -> Array:
         rows, columns = np.moveaxis(self.tables[use], -1, 0)
-        return np.ascontiguousarray(self.components[use][rows, columns])
+        parts = self.components[use][rows, columns]
+        if component(self.row, use) in ("s4", "u4"):
+            parts = parts[..., 0::2] | parts[..., 1::2] << 4
+        return np.ascontiguousarray(parts)
 
     def is_right(self, registers: Array) -> bool:
         """Return whether the result's registers contain the product, according to the result's table."""

@@ -37,7 +37,8 @@ def rows() -> tuple[Builtin, ...]:
 
 def _of_small_floats(overload: Overload) -> bool:
     """Whether it takes types that no device's compiler has."""
-    return any(map(is_bits, overload.parameters))
+    pointees = (t.pointee if isinstance(t, PointerType) else t for t in overload.parameters)
+    return any(is_bits(element_type(t)) for t in pointees)
 
 
 @cache

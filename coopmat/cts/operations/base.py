@@ -72,10 +72,11 @@ class Setting:
         rng = self.random(f"place {name}")
         if layout is None:
             layout = Layout(int(rng.integers(2)))
-        size, pack = matrix.component.size, max(1, 4 // matrix.component.size) if layout == Layout.PACKED else 1
+        size, pack = matrix.component.size, layout.pack(matrix.component)
         width = matrix.rows if layout == Layout.COLUMN_MAJOR else matrix.columns * pack
         pointee = max(1, pointee_size(scalar or matrix.component, vector) // size)
         step, align = (math.lcm(pointee, max(1, n // size)) for n in self._granularity)
+        align = math.lcm(align, 2 if matrix.component.is_nibble else 1)
         stride = -(-(width + int(rng.integers(4))) // step) * step
         offset = -(-GUARD // align) * align + align * int(rng.integers(4))
         return Place(matrix, layout, stride, offset, vector, scalar)
@@ -136,6 +137,7 @@ class Operation:
     "c".
     modes: ("spirv", "c"), or ("c",) if SPIR-V has no instruction for the operation.
     not_spirv: the function that selects the cases that the mode "spirv" excludes.
+    narrow: whether matrices of types of fewer than 8 bits have the operation, in the mode "c".
     """
 
     name: str
@@ -144,6 +146,7 @@ class Operation:
     write: Callable[[Setting, Any], None]
     modes: tuple[str, ...] = ("spirv", "c")
     not_spirv: Callable[[Case], bool] = lambda case: False
+    narrow: bool = False
 
     def has(self, mode: str, case: Case) -> bool:
         """Return whether a mode includes this case of the operation."""

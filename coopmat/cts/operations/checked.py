@@ -108,7 +108,7 @@ def _write_load(setting: Setting, w: CWriter) -> None:
     x, out = _load_places(setting)
 
     def body() -> None:
-        m = w.variable(out.place.matrix, f"coop_mat_load_checked(x + {x.offset}, {access(x)}, {_GIVEN})")
+        m = w.variable(out.place.matrix, f"coop_mat_load_checked(x + {x.at(x.offset)}, {access(x)}, {_GIVEN})")
         w.line(out.store("n", m))
 
     w.block(f"for (uint n = 0; n < {out.count}; n++)", body)
@@ -140,6 +140,6 @@ def _write_store(setting: Setting, w: CWriter) -> None:
 
 
 OPERATIONS = (
-    Operation("load_checked", _cases, _load_experiment, _write_load, ("c",)),
-    Operation("store_checked", _cases, _store_experiment, _write_store, ("c",)),
+    Operation("load_checked", _cases, _load_experiment, _write_load, ("c",), narrow=True),
+    Operation("store_checked", _cases, _store_experiment, _write_store, ("c",), narrow=True),
 )

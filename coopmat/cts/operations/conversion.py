@@ -11,7 +11,7 @@ import numpy as np
 
 from coopmat.matrices import numpy_reference
 from coopmat.matrices.numpy_reference import Array, narrow
-from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
+from coopmat.matrices.variants import COMPONENT_TYPES, NARROW_TYPES, ComponentType, MatrixType
 
 from ..experiment import Experiment
 from ..profile import Profile
@@ -42,6 +42,11 @@ def _cases(profile: Profile) -> Iterable[Case]:
         most = len(COMPONENT_TYPES) if profile.exhaustive else _EACH * len(types)
         for target in _targets(source, number, most):
             pairs = [(matrix, replace(matrix, component=target), size) for matrix, size in types]
+            if source.name in NARROW_TYPES:
+                # As many to the type as from it.
+                pairs = [
+                    (to, matrix, size) if n % 2 else (matrix, to, size) for n, (matrix, to, size) in enumerate(pairs)
+                ]
             cases = [
                 Case(f"{matrix.name}.{to.name}{profile.suffix(size)}", size, Conversion(matrix, to))
                 for matrix, to, size in pairs
@@ -82,7 +87,7 @@ def values_for(rng: np.random.Generator, source: ComponentType, to: ComponentTyp
     values = convertible(rng, source, to, *shape)
     if source.is_integer or not to.is_integer:
         return values
-    most = min(to.bits - to.signed, int(math.log2(source.largest)))
+    most = min(to.width - to.signed, int(math.log2(source.largest)))
     # The factor keeps values below the greatest integer, even after rounding to the source's type.
     large = np.exp2(rng.uniform(-1, most, shape)) * (1 - 2.0**-6)
     if to.signed:
@@ -96,4 +101,4 @@ def _write(setting: Setting, w: Writer) -> None:
     w.store(out, w.convert(conversion.source, conversion.target, w.load(x)))
 
 
-OPERATIONS = (Operation("convert", _cases, _experiment, _write, not_spirv=has_small_floats_and_integers),)
+OPERATIONS = (Operation("convert", _cases, _experiment, _write, not_spirv=has_small_floats_and_integers, narrow=True),)

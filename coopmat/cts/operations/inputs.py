@@ -148,6 +148,8 @@ def _addends(rng: np.random.Generator, component: ComponentType, products: Array
 
 def _integers(rng: np.random.Generator, component: ComponentType, most: int, *shape: int) -> Array:
     """Return random integers of a magnitude up to `most`."""
+    if component.is_bits:
+        return whole_range(rng, component, *shape)
     high = min(most, _most(component))
     return rng.integers(-high if component.signed else 0, high, shape, component.numpy, endpoint=True)
 

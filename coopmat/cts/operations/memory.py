@@ -253,11 +253,11 @@ def _pointee_experiment(setting: Setting) -> Experiment:
 
 
 OPERATIONS = (
-    Operation("length", type_cases, _length_experiment, _write_length),
-    Operation("constant", type_cases, _constant_experiment, _write_constant),
-    Operation("copy", _copy_cases, _copy_experiment, _write_copy, not_spirv=_is_packed),
-    Operation("copy_stride0", lambda p: _copy_cases(p, False), _stride0_experiment, _write_copy),
-    Operation("copy_workgroup", type_cases, _workgroup_experiment, _write_workgroup),
+    Operation("length", type_cases, _length_experiment, _write_length, narrow=True),
+    Operation("constant", type_cases, _constant_experiment, _write_constant, narrow=True),
+    Operation("copy", _copy_cases, _copy_experiment, _write_copy, not_spirv=_is_packed, narrow=True),
+    Operation("copy_stride0", lambda p: _copy_cases(p, False), _stride0_experiment, _write_copy, narrow=True),
+    Operation("copy_workgroup", type_cases, _workgroup_experiment, _write_workgroup, narrow=True),
     Operation("multicomponent_load", lambda p: _pointee_cases(p, False), _pointee_experiment, _write_copy),
     Operation("multicomponent_store", lambda p: _pointee_cases(p, True), _pointee_experiment, _write_copy),
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from coopmat.matrices import numpy_reference
 from coopmat.matrices.numpy_reference import Array
-from coopmat.matrices.variants import COMPONENT_TYPES, SCALE_BLOCK, Variant
+from coopmat.matrices.variants import COMPONENT_TYPES, SCALE_BLOCK, Operands, Variant
 
 from ..experiment import Argument, Experiment, matrix_input
 from ..profile import SLOW, Profile
@@ -182,11 +182,38 @@ def _write_scaled(setting: Setting, w: CWriter) -> None:
     w.store(out, w.variable(types_of(variant)[2], f"coop_mat_mulAdd_scaled({operands})"))
 
 
+# --- matrixmuladd_tf32: factors of float with 10 bits of mantissa, of which no rounding loses any
+
+
+def _tf32_cases(profile: Profile) -> Iterable[Case]:
+    """Yield multiply-adds of float, of the shapes of instructions too."""
+    rows = profile.lowered.tf32 if profile.lowered is not None else ()
+    units = [(row.variants(2, 2, 2)[0], row.lanes) for row in rows if row.lanes in profile.sizes]
+    own = replace(profile, multiply_adds=[*units, *profile.multiply_adds])
+    return multiply_add_cases(own, lambda v: {t.name for t in v.components} == {"f32"})
+
+
+def _tf32_experiment(setting: Setting) -> Experiment:
+    variant: Variant = setting.parameters
+    inputs = plain(setting.random(), variant)
+    short = {name: (x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32) for name, x in inputs._asdict().items()}
+    inputs = inputs._replace(a=short["a"], b=short["b"])
+    types = types_of(variant)
+    buffers = [setting.input(*parts) for parts in zip("abc", types, inputs, strict=True)]
+    return Experiment([*buffers, setting.output("out", types[2], *product(variant, inputs))])
+
+
+def _write_tf32(setting: Setting, w: Writer) -> None:
+    a, b, c, out = w.experiment.arguments
+    w.store(out, w.multiply_add(types_of(setting.parameters), w.load(a), w.load(b), w.load(c), Operands.TF32))
+
+
 OPERATIONS = (
-    Operation("matrixmuladd", _cases(is_plain, large=True), _experiment(plain), _write),
-    Operation("matrixmuladd_array", _cases(is_plain, 1), _array_experiment, _write_array),
+    Operation("matrixmuladd_tf32", _tf32_cases, _tf32_experiment, _write_tf32, ("c",)),
+    Operation("matrixmuladd", _cases(is_plain, large=True), _experiment(plain), _write, narrow=True),
+    Operation("matrixmuladd_array", _cases(is_plain, 1), _array_experiment, _write_array, narrow=True),
     Operation("matrixmuladd_saturating", _cases(lambda v: v.saturating), _experiment(saturating), _write),
     Operation("matrixmuladd_wrapping", _cases(lambda v: is_plain(v) and v.a.is_integer), _experiment(wrapping), _write),
-    Operation("matrixmuladd_stride0", _cases(is_plain, 2), _stride0_experiment, _write),
+    Operation("matrixmuladd_stride0", _cases(is_plain, 2), _stride0_experiment, _write, narrow=True),
     Operation("matrixmuladd_scaled", _scaled_cases, _scaled_experiment, _write_scaled, ("c",)),
 )

@@ -22,7 +22,7 @@ _C = ("c",)
 
 def _elements(component: ComponentType, x: Array, y: Array) -> Array:
     """Return ((~y ^ x) >> 1) + (x >> 1), which never overflows; for floats, 3 (x - y) by single operations."""
-    if component.is_integer:
+    if component.is_integer and not component.is_bits:
         return np.asarray(((~y ^ x) >> 1) + (x >> 1), x.dtype)
     total = numpy_reference.binary(component, "add", numpy_reference.negate(component, y), x)
     three = narrow(component, np.full(x.shape, 3.0))
@@ -160,7 +160,7 @@ def _write_prefetch(setting: Setting, w: CWriter) -> None:
 
 
 OPERATIONS = (
-    Operation("prefetch", type_cases, _prefetch_experiment, _write_prefetch, _C),
-    Operation("element_access", type_cases, _element_experiment, _write_elements, _C),
+    Operation("prefetch", type_cases, _prefetch_experiment, _write_prefetch, _C, narrow=True),
+    Operation("element_access", type_cases, _element_experiment, _write_elements, _C, narrow=True),
     Operation("coord", type_cases, _coord_experiment, _write_coord, _C),
 )

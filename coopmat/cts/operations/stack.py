@@ -31,7 +31,7 @@ class Stack:
     @classmethod
     def of(cls, setting: Setting, name: str, matrix: MatrixType, count: int, layout: Layout | None = None) -> Stack:
         place = setting.place(name, matrix, layout)
-        align = max(1, setting.profile.pointer_alignment // matrix.component.size)
+        align = max(2 if matrix.component.is_nibble else 1, setting.profile.pointer_alignment // matrix.component.size)
         return cls(name, place, -(-place.room // align) * align, count)
 
     def filled(self, matrices: Sequence[Array]) -> Array:
@@ -55,7 +55,7 @@ class Stack:
 
     def pointer(self, number: str) -> str:
         """Return an expression for a pointer to the matrix with the index `number`, an expression."""
-        return f"{self.name} + {self.place.offset} + ({number}) * {self.span}"
+        return f"{self.name} + {self.place.at(self.place.offset)} + ({number}) * {self.place.at(self.span)}"
 
     @property
     def access(self) -> str:

@@ -27,7 +27,7 @@ def _pairs(profile: Profile, transposed: bool) -> Iterable[Case]:
         for same in (True, False):
             targets = [
                 MatrixType(component, rows, columns, use)
-                for component in COMPONENT_TYPES.values()
+                for component in dict.fromkeys((source.component, *COMPONENT_TYPES.values()))
                 for use in uses
                 if (component == source.component) == same
             ]
@@ -68,6 +68,7 @@ OPERATIONS = (
         lambda setting: _experiment(setting, False),
         _write_use,
         not_spirv=has_small_floats_and_integers,
+        narrow=True,
     ),
     Operation(
         "transpose",
@@ -75,5 +76,6 @@ OPERATIONS = (
         lambda setting: _experiment(setting, True),
         _write_transpose,
         not_spirv=has_small_floats_and_integers,
+        narrow=True,
     ),
 )

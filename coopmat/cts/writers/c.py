@@ -25,6 +25,7 @@ _OPERANDS = {
     Operands.C_SIGNED: "MATRIX_C_SIGNED",
     Operands.RESULT_SIGNED: "MATRIX_RESULT_SIGNED",
     Operands.SATURATING: "SATURATING_ACCUMULATION",
+    Operands.TF32: "TF32",
 }
 
 
@@ -114,7 +115,7 @@ class CWriter(Writer):
         """
         place = argument.place
         assert place is not None, argument
-        pointer, stride = f"{argument.name} + {place.pointees(place.offset)}", place.pointees(place.stride)
+        pointer, stride = f"{argument.name} + {place.at(place.offset)}", place.pointees(place.stride)
         if place.scalar is not None:
             qualifiers = argument.space if argument.is_output else f"{argument.space} const"
             pointer, stride = f"({qualifiers} {argument.component.opencl_c} *)({pointer})", place.stride
@@ -128,7 +129,8 @@ class CWriter(Writer):
         pointer, layout, stride = self.address(argument)
         self.line(f"coop_mat_store({pointer}, {value}, {layout}, {stride});")
         assert argument.place is not None, argument
-        if (self.copies(argument.place.matrix) or 1) > 1 and argument.space == "global":
+        has_address = argument.space == "global" and not argument.component.is_nibble
+        if (self.copies(argument.place.matrix) or 1) > 1 and has_address:
             self.lines_of(copies_agree(argument.place, value), p=argument.name, i=self.fresh("i"))
 
     def local(self, name: str, place: Place) -> Argument:
@@ -138,12 +140,12 @@ class CWriter(Writer):
 
     def copy_components(self, source: Argument, target: Argument) -> None:
         i = self.fresh("i")
-        head = f"for (uint {i} = get_local_id(0); {i} < {target.before.size}; {i} += get_local_size(0))"
+        head = f"for (uint {i} = get_local_id(0); {i} < {target.items}; {i} += get_local_size(0))"
         self.block(head, lambda: self.line(f"{target.name}[{i}] = {source.name}[{i}];"))
 
     def copy_array(self, source: Argument, target: Argument) -> None:
         i = self.fresh("i")
-        head = f"for (uint {i} = 0; {i} < {target.before.size}; {i}++)"
+        head = f"for (uint {i} = 0; {i} < {target.items}; {i}++)"
         self.line("if (get_sub_group_id() == 0 && get_sub_group_local_id() == 0)")
         self.block(head, lambda: self.line(f"{target.name}[{i}] = {source.name}[{i}];"))
 
@@ -291,13 +293,13 @@ class CWriter(Writer):
         if space not in ("local", "private"):
             return argument
         array = replace(argument, name=f"{space}_{argument.name}", space=space)
-        self.line(f"{space} {self.pointee(array)} {array.name}[{array.before.size}];")
+        self.line(f"{space} {self.pointee(array)} {array.name}[{array.items}];")
         if space == "local":
             self.copy_components(argument, array)
             self.barrier()
         else:
             i = self.fresh("i")
-            head = f"for (uint {i} = 0; {i} < {array.before.size}; {i}++)"
+            head = f"for (uint {i} = 0; {i} < {array.items}; {i}++)"
             self.block(head, lambda: self.line(f"{array.name}[{i}] = {argument.name}[{i}];"))
         return array
 

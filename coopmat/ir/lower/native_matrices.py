@@ -30,7 +30,7 @@ from ...frontend.types import (
     size_of,
 )
 from ...matrices.placeholders import MatrixCall, mangle_instruction
-from ...matrices.variants import NARROW_TYPES, Conversion
+from ...matrices.variants import NARROW_TYPES, Conversion, Operands
 from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined
 from .context import FunctionContext, space_of
@@ -309,7 +309,7 @@ def _coordinates(ctx: FunctionContext, e: typed.MatrixCoordinates) -> ir.Value:
 def _multiply_add(ctx: FunctionContext, e: typed.MatrixMulAdd) -> ir.Value:
     operands = [ctx.operand(m) for m in (e.a, e.b, e.c)]
     name = mangle_instruction("CooperativeMatrixMulAddKHR", *(tag(_matrix(m.type)) for m in (e.a, e.b, e.c)))
-    return ctx.call(name, ctx.types.of(e.type), [*operands, ir.Constant(I32, e.operands)])
+    return ctx.call(name, ctx.types.of(e.type), [*operands, ir.Constant(I32, e.operands & ~int(Operands.TF32))])
 
 
 def _map(ctx: FunctionContext, e: typed.MatrixMap) -> ir.Value:

@@ -21,6 +21,7 @@ from ...frontend.storage_types import is_storage_vector
 from ...frontend.typed import ConvertKind
 from ...frontend.types import (
     FLOAT,
+    INT,
     UCHAR,
     PointerType,
     RecordType,
@@ -226,6 +227,10 @@ class _Function(FunctionRewriter):
         if is_storage_vector(source):
             x = self._call(source, "to_float", self._bytes(x, source), span)
             if not is_storage_vector(t):
+                is_integer = COMPONENTS[element_type(source).name].is_integer  # type: ignore[attr-defined]
+                if is_integer and own.is_integer and call is None:
+                    # Negative integers wrap.
+                    x = typed.Convert(span, with_count(INT, n), ConvertKind.FLOAT_TO_INT, x)
                 return _to_plain(x, t, span, call)
             source = floats
         component = COMPONENTS[element_type(source).name]  # type: ignore[attr-defined]

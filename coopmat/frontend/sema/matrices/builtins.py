@@ -118,7 +118,8 @@ def matrix_or_type(c: Context, e: syntax.Expression) -> CoopMatrixType:
 
 _A_SIGNED, _B_SIGNED, _C_SIGNED, _RESULT_SIGNED, _SATURATING = 1, 2, 4, 8, 16
 _SIGNS = {_A_SIGNED: "MATRIX_A", _B_SIGNED: "MATRIX_B", _C_SIGNED: "MATRIX_C", _RESULT_SIGNED: "MATRIX_RESULT"}
-_MASK = 31
+_TF32 = 32
+_MASK = 63
 
 
 def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
@@ -133,9 +134,9 @@ def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Ty
 
 def _operands(c: Context, nodes: list[syntax.Expression], expected: Type | None) -> list[Expr]:
     """Return A, B and the accumulator, which has the result's type, after the checks of uses and shapes."""
-    values = c.each(zip(nodes, (None, None, expected), strict=True), lambda operand: matrix_argument(c, *operand))
+    operands = zip(nodes, (None, None, expected), strict=True)
+    values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))
     _check_uses(c, values)
-    a, b, acc = values
     _check_shapes(c, a, b, acc)
     return values
 
@@ -207,13 +208,15 @@ def _explicit_mask(c: Context, e: syntax.Expression, derived: int, components: t
             e.span,
             notes=[Note("combine enumerators CLK_COOPERATIVE_MATRIX_OPERAND_... by |")],
         )
+    if value & _TF32 and any(t.name != "f32" for t in components):
+        c.fail("coop-mat-operands", "CLK_COOPERATIVE_MATRIX_OPERAND_TF32 is for matrices of float only", e.span)
     if any(isinstance(node, syntax.IntegerLiteral) for node in walk(e)):
         message = "the operands are an integer literal; expected operand enumerators"
         c.warn("coop-mat-operands-type", message, e.span)
     if not components[0].is_integer:
         if value & _SATURATING:
             c.warn("coop-mat-operands-sign", "floating-point components do not saturate", e.span)
-        elif value:
+        elif value & ~_TF32:
             c.warn("coop-mat-operands-sign", "signedness has no effect on floating-point components", e.span)
         return value
     if (value & ~_SATURATING) != derived:
@@ -231,11 +234,9 @@ def _names(mask: int) -> str:
 def _multiply_add_scaled(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
     a, scales_a, stride_a, b, scales_b, stride_b, acc = node.arguments
     values = x, y, z = _operands(c, [a, b, acc], expected)
-    factors, sums = "floating-point components of at most 8 bits", "an accumulator of float, half or bfloat16"
-    for value, names, words in zip(values, (_SCALED, _SCALED, _SUMS), (factors, factors, sums), strict=True):
+    for value, (names, words) in zip(values, (_SCALED, _SCALED, _SUMS), strict=True):
         if matrix_type(_matrix(value)).component.name not in names:
-            message = f"expected {words}, not '{value.type}'"
-            c.fail("coop-mat-scaled", message, value.span, notes=declared_here(value))
+            c.fail("coop-mat-scaled", f"expected {words}, not '{value.type}'", value.span, notes=declared_here(value))
     parts = c.all_of(
         lambda: _scales(c, scales_a),
         lambda: _stride(c, stride_a, store=False),
@@ -246,16 +247,16 @@ def _multiply_add_scaled(c: Context, row: MatrixBuiltin, node: syntax.Call, expe
     return typed.MatrixMulAddScaled(node.span, z.type, x, y, z, 0, *parts)
 
 
-_SCALED = frozenset(name for name, t in EVERY_COMPONENT_TYPE.items() if not t.is_integer and t.bits <= 8)
-_SUMS = frozenset({"f32", "f16", "bf16"})
+_SMALL = [name for name, t in EVERY_COMPONENT_TYPE.items() if not t.is_integer and t.bits <= 8]
+_SCALED = _SMALL, "floating-point components of at most 8 bits"
+_SUMS = ["f32", "f16", "bf16"], "an accumulator of float, half or bfloat16"
 
 
 def _scales(c: Context, node: syntax.Expression) -> Expr:
     """Return a pointer to E8M0 scales, as a pointer to uchar."""
     e = rvalue(c.analyse(node))
     if not isinstance(e.type, PointerType) or str(e.type.pointee) not in ("floate8m0_t", "uchar"):
-        message = f"expected a pointer to scales of 'floate8m0_t' or 'uchar', not '{e.type}'"
-        c.fail("coop-mat-scaled", message, e.span, notes=declared_here(e))
+        c.fail("coop-mat-scaled", f"expected a pointer to scales, not '{e.type}'", e.span, notes=declared_here(e))
     where = PointerType(UCHAR, e.type.qualifiers)
     return e if e.type == where else typed.Convert(e.span, where, typed.ConvertKind.POINTER, e)
 

@@ -12,6 +12,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 // component type -> its width in bits; below, the number that component `part` of a word represents
+#define CM_BITS_s4 4
+#define CM_BITS_u4 4
 #define CM_BITS_s8 8
 #define CM_BITS_u8 8
 #define CM_BITS_e4m3 8
@@ -28,6 +30,8 @@
 #define CM_BYTE(word, part) ((uchar)((word) >> 8 * (part)))
 #define CM_SHORT(word, part) ((ushort)((word) >> 16 * (part)))
 
+#define CM_NUMBER_s4(word, part) (as_int((word) << (28 - 4 * (part))) >> 28)
+#define CM_NUMBER_u4(word, part) ((word) >> 4 * (part) & 15)
 #define CM_NUMBER_s8(word, part) as_char(CM_BYTE(word, part))
 #define CM_NUMBER_u8(word, part) CM_BYTE(word, part)
 #define CM_NUMBER_e4m3(word, part) cm_e4m3(CM_BYTE(word, part))

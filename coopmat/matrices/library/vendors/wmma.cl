@@ -49,6 +49,26 @@ CM_WMMA_IU8_GFX12(cm_wmma_gfx12_m16n16k16_s8_u8_s32, 1, 0)
 CM_WMMA_IU8_GFX12(cm_wmma_gfx12_m16n16k16_u8_s8_s32, 0, 1)
 CM_WMMA_IU8_GFX12(cm_wmma_gfx12_m16n16k16_u8_s32, 0, 0)
 
+#define CM_WMMA_IU4_GFX11(NAME, A_SIGNED, B_SIGNED) \
+static inline int8 NAME(uint2 a, uint2 b, int8 c) \
+{ \
+    return __builtin_amdgcn_wmma_i32_16x16x16_iu4_w32(A_SIGNED, as_int2(a), B_SIGNED, as_int2(b), c, 0); \
+}
+CM_WMMA_IU4_GFX11(cm_wmma_gfx11_m16n16k16_s4_s32, 1, 1)
+CM_WMMA_IU4_GFX11(cm_wmma_gfx11_m16n16k16_s4_u4_s32, 1, 0)
+CM_WMMA_IU4_GFX11(cm_wmma_gfx11_m16n16k16_u4_s4_s32, 0, 1)
+CM_WMMA_IU4_GFX11(cm_wmma_gfx11_m16n16k16_u4_s32, 0, 0)
+
+#define CM_WMMA_IU4_GFX12(NAME, A_SIGNED, B_SIGNED) \
+static inline int8 NAME(uint a, uint b, int8 c) \
+{ \
+    return __builtin_amdgcn_wmma_i32_16x16x16_iu4_w32_gfx12(A_SIGNED, as_int(a), B_SIGNED, as_int(b), c, 0); \
+}
+CM_WMMA_IU4_GFX12(cm_wmma_gfx12_m16n16k16_s4_s32, 1, 1)
+CM_WMMA_IU4_GFX12(cm_wmma_gfx12_m16n16k16_s4_u4_s32, 1, 0)
+CM_WMMA_IU4_GFX12(cm_wmma_gfx12_m16n16k16_u4_s4_s32, 0, 1)
+CM_WMMA_IU4_GFX12(cm_wmma_gfx12_m16n16k16_u4_s32, 0, 0)
+
 // fp8 is E4M3, bf8 is E5M2, both in the formats of the Open Compute Project.
 #define CM_WMMA_FP8_GFX12(NAME, TYPES) \
 static inline float8 NAME(uint2 a, uint2 b, float8 c) \
@@ -62,4 +82,6 @@ CM_WMMA_FP8_GFX12(cm_wmma_gfx12_m16n16k16_e5m2_f32, bf8_bf8)
 
 #undef CM_WMMA_IU8_GFX11
 #undef CM_WMMA_IU8_GFX12
+#undef CM_WMMA_IU4_GFX11
+#undef CM_WMMA_IU4_GFX12
 #undef CM_WMMA_FP8_GFX12
