@@ -72,7 +72,7 @@ static CM_INLINE void cm_store_8x8_C_u64_private_rowm(__private ulong *p, __priv
         }
     }
 }
-#line 2 "<matrix library>"
+#line 3 "<matrix library>"
 static CM_INLINE void cm_print_0(struct cm_bfloat16_8x20_a m)
 {
     ushort x[160];
@@ -87,6 +87,7 @@ static CM_INLINE void cm_print_0(struct cm_bfloat16_8x20_a m)
 }
 
 
+
 static CM_INLINE void cm_print_1(struct cm_ulong_8x8_accumulator m)
 {
     ulong x[64];
@@ -98,6 +99,7 @@ static CM_INLINE void cm_print_1(struct cm_ulong_8x8_accumulator m)
         }
     }
 }
+
 
 
 static CM_INLINE void cm_print_2(struct cm_ulong_8x8_accumulator m)

@@ -72,13 +72,13 @@ struct cm_bfloat16_8x32_a {
 struct cm_bfloat16_32x16_b {
     ushort part[32];
 } __attribute__((aligned(32)));
-#line 224 "<matrix library>"
+#line 228 "<matrix library>"
 static CM_INLINE ushort cm_bf16_from_float_rte_1(float x)
 {
     const uint u = as_uint(x); const uint cm_v_sign = as_uint(as_int(x) >> 31);
     return select((u + 32767 + ((u >> 16) & 1)) >> 16, u >> 16 | 64, (u & 2147483647) > 2139095040);
 }
-#line 251 "<matrix library>"
+#line 255 "<matrix library>"
 static CM_INLINE float cm_e5m2_to_float_1(uchar x)
 {
     const uint u = x; const uint a = u & 127; const uint digits = a << 21;
@@ -86,13 +86,13 @@ static CM_INLINE float cm_e5m2_to_float_1(uchar x)
     const uint number = select(normal, tiny, a < 4);
     return as_float(select(number, digits | 2139095040, a > 123) | (u >> 7) << 31);
 }
-#line 289 "<matrix library>"
+#line 293 "<matrix library>"
 static CM_INLINE void cm_convert_64x16_B_e5m2_bf16(__private ushort *out, __private const uchar *m)
 {
     _Pragma("unroll") for (int s = 0; s < 64; ++s)
         out[s] = cm_bf16_from_float_rte_1(cm_e5m2_to_float_1(m[s]));
 }
-#line 325 "<matrix library>"
+#line 329 "<matrix library>"
 static CM_INLINE float cm_e4m3_to_float_1(uchar x)
 {
     const uint u = x; const uint a = u & 127; const uint digits = a << 20;
@@ -100,19 +100,19 @@ static CM_INLINE float cm_e4m3_to_float_1(uchar x)
     const uint number = select(normal, tiny, a < 8);
     return as_float(select(number, digits | 2139095040, a > 126) | (u >> 7) << 31);
 }
-#line 363 "<matrix library>"
+#line 367 "<matrix library>"
 static CM_INLINE void cm_convert_8x64_A_e4m3_bf16(__private ushort *out, __private const uchar *m)
 {
     _Pragma("unroll") for (int s = 0; s < 32; ++s)
         out[s] = cm_bf16_from_float_rte_1(cm_e4m3_to_float_1(m[s]));
 }
-#line 400 "<matrix library>"
+#line 404 "<matrix library>"
 static CM_INLINE void cm_fill_8x16_C_f32(__private float *out, float value)
 {
     _Pragma("unroll") for (int s = 0; s < 8; ++s)
         out[s] = value;
 }
-#line 440 "<matrix library>"
+#line 444 "<matrix library>"
 static CM_INLINE void cm_load_32x16_B_bf16_private_rowm(__private ushort *out, __private const ushort *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -121,7 +121,7 @@ static CM_INLINE void cm_load_32x16_B_bf16_private_rowm(__private ushort *out, _
         out[s] = 1 ? (int)p[r * stride + c] : 0;
     }
 }
-#line 489 "<matrix library>"
+#line 493 "<matrix library>"
 static CM_INLINE void cm_load_64x16_B_e5m2_global_rowm(__private uchar *out, __global const uchar *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -130,7 +130,7 @@ static CM_INLINE void cm_load_64x16_B_e5m2_global_rowm(__private uchar *out, __g
         out[s] = 1 ? (int)p[r * stride + c] : 0;
     }
 }
-#line 538 "<matrix library>"
+#line 542 "<matrix library>"
 static CM_INLINE void cm_load_8x32_A_bf16_private_rowm(__private ushort *out, __private const ushort *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -139,7 +139,7 @@ static CM_INLINE void cm_load_8x32_A_bf16_private_rowm(__private ushort *out, __
         out[s] = 1 ? (int)p[r * stride + c] : 0;
     }
 }
-#line 587 "<matrix library>"
+#line 591 "<matrix library>"
 static CM_INLINE void cm_load_8x64_A_e4m3_global_rowm(__private uchar *out, __global const uchar *p, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -150,7 +150,7 @@ static CM_INLINE void cm_load_8x64_A_e4m3_global_rowm(__private uchar *out, __gl
 }
 #line 13 "<matrix library>"
 static float cm_scaled_0_add(uint r, uint c, float sum, float x, __constant const uchar *sa, ulong stride_a, __constant const uchar *sb, ulong stride_b);
-#line 641 "<matrix library>"
+#line 645 "<matrix library>"
 static CM_INLINE void cm_map_8x16_C_f32_cm_operand_0_cm_scaled_0_add(__private float *out, __private const float *x0, __private const float *x1, __constant const uchar *cm_further0, ulong cm_further1, __constant const uchar *cm_further2, ulong cm_further3)
 {
     const int lane = get_sub_group_local_id();
@@ -161,7 +161,7 @@ static CM_INLINE void cm_map_8x16_C_f32_cm_operand_0_cm_scaled_0_add(__private f
         }
     }
 }
-#line 705 "<matrix library>"
+#line 709 "<matrix library>"
 static CM_INLINE void cm_mul_add_8x16x32_bf16xbf16_f32_0(__private float *out, __private const ushort *a, __private const ushort *b, __private const float *c)
 {
     float8 sum[1];
@@ -176,11 +176,11 @@ static CM_INLINE void cm_mul_add_8x16x32_bf16xbf16_f32_0(__private float *out, _
             }
         }
     }
-#line 718 "<matrix library>"
+#line 722 "<matrix library>"
     _Pragma("unroll") for (int t = 0; t < 1; ++t)
         *(__private float8 *)(out + t * 8) = sum[t];
 }
-#line 777 "<matrix library>"
+#line 781 "<matrix library>"
 static CM_INLINE void cm_store_64x16_B_bf16_private_rowm(__private ushort *p, __private const ushort *m, ulong stride)
 {
     _Pragma("nounroll") for (int c = 0; c < 16; ++c) {
@@ -191,7 +191,7 @@ static CM_INLINE void cm_store_64x16_B_bf16_private_rowm(__private ushort *p, __
         }
     }
 }
-#line 830 "<matrix library>"
+#line 834 "<matrix library>"
 static CM_INLINE void cm_store_8x16_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
     const int lane = get_sub_group_local_id();
@@ -202,7 +202,7 @@ static CM_INLINE void cm_store_8x16_C_f32_global_rowm(__global float *p, __priva
             p[r * stride + c] = m[s];
     }
 }
-#line 885 "<matrix library>"
+#line 889 "<matrix library>"
 static CM_INLINE void cm_store_8x64_A_bf16_private_rowm(__private ushort *p, __private const ushort *m, ulong stride)
 {
     _Pragma("unroll") for (int c = 0; c < 64; ++c) {
