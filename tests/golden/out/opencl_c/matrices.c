@@ -22,35 +22,35 @@ struct pair {
     struct cm_float_4x4_accumulator first;
     struct cm_float_4x4_accumulator second;
 };
-#line 27 "<matrix library>"
+#line 28 "<matrix library>"
 static CM_INLINE void cm_add_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(a + i) + *(__private const float4 *)(b + i);
 }
-#line 66 "<matrix library>"
+#line 67 "<matrix library>"
 static CM_INLINE void cm_fill_4x4_C_f32(__private float *out, float value)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = (float4)(value);
 }
-#line 104 "<matrix library>"
+#line 105 "<matrix library>"
 static CM_INLINE void cm_fill_4x4_C_s32(__private int *out, int value)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private int4 *)(out + i) = (int4)(value);
 }
-#line 127 "<matrix library>"
+#line 128 "<matrix library>"
 static CM_INLINE uint cm_get_sub_group_size(void)
 {
     return 1;
 }
-#line 149 "<matrix library>"
+#line 150 "<matrix library>"
 static CM_INLINE uint cm_length_4x4_C_f32(void)
 {
     return 16;
 }
-#line 192 "<matrix library>"
+#line 193 "<matrix library>"
 static CM_INLINE void cm_load_4x4_A_s8_global_rowm(__private char *out, __global const char *p, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -58,7 +58,7 @@ static CM_INLINE void cm_load_4x4_A_s8_global_rowm(__private char *out, __global
             *(__private char4 *)(out + (r * 4 + c)) = vload4(0, p + (r * stride + c));
     }
 }
-#line 243 "<matrix library>"
+#line 244 "<matrix library>"
 static CM_INLINE void cm_load_4x4_B_u8_global_rowm(__private uchar *out, __global const uchar *p, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -66,7 +66,7 @@ static CM_INLINE void cm_load_4x4_B_u8_global_rowm(__private uchar *out, __globa
             *(__private uchar4 *)(out + (r * 4 + c)) = vload4(0, p + (r * stride + c));
     }
 }
-#line 296 "<matrix library>"
+#line 297 "<matrix library>"
 static CM_INLINE void cm_load_4x4_B_u8_global_rowm_checked(__private uchar *out, __global const uchar *p, ulong stride, uint row, uint column, uint rows, uint columns)
 {
     if (row < rows && 4 <= rows - row && (column < columns && 4 <= columns - column) && row % 1 == 0)
@@ -78,7 +78,7 @@ static CM_INLINE void cm_load_4x4_B_u8_global_rowm_checked(__private uchar *out,
         }
     }
 }
-#line 352 "<matrix library>"
+#line 353 "<matrix library>"
 static CM_INLINE void cm_load_4x4_C_f32_global_rowm(__private float *out, __global const float *p, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -86,7 +86,7 @@ static CM_INLINE void cm_load_4x4_C_f32_global_rowm(__private float *out, __glob
             *(__private float4 *)(out + (r * 4 + c)) = vload4(0, p + (r * stride + c));
     }
 }
-#line 413 "<matrix library>"
+#line 414 "<matrix library>"
 static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __private const char *a, __private const uchar *b, __private const int *c)
 {
     _Pragma("unroll") for (int down = 0; down < 1; ++down) {
@@ -97,7 +97,7 @@ static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __privat
                 _Pragma("unroll") for (int j = 0; j < 1; ++j)
                     sum[i][j] = as_uint4(*(__private const int4 *)(c + ((top + i) * 4 + (left + j) * 4)));
             }
-#line 422 "<matrix library>"
+#line 423 "<matrix library>"
             _Pragma("unroll") for (int k = 0; k < 4; ++k) {
                 uint4 y[1];
                 _Pragma("unroll") for (int j = 0; j < 1; ++j)
@@ -117,19 +117,19 @@ static CM_INLINE void cm_mul_add_4x4x4_s8xu8_s32_13(__private int *out, __privat
         }
     }
 }
-#line 491 "<matrix library>"
+#line 492 "<matrix library>"
 static CM_INLINE void cm_negate_4x4_C_f32(__private float *out, __private const float *m)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = -*(__private const float4 *)(m + i);
 }
-#line 533 "<matrix library>"
+#line 534 "<matrix library>"
 static CM_INLINE void cm_scalar_mul_4x4_C_f32(__private float *out, __private const float *m, float scalar)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(m + i) * scalar;
 }
-#line 579 "<matrix library>"
+#line 580 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -137,7 +137,7 @@ static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __privat
             vstore4(*(__private const float4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
     }
 }
-#line 632 "<matrix library>"
+#line 633 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private const int *m, ulong stride)
 {
     _Pragma("unroll") for (int r = 0; r < 4; ++r) {
@@ -145,13 +145,13 @@ static CM_INLINE void cm_store_4x4_C_s32_global_rowm(__global int *p, __private 
             vstore4(*(__private const int4 *)(m + (r * 4 + c)), 0, p + (r * stride + c));
     }
 }
-#line 679 "<matrix library>"
+#line 680 "<matrix library>"
 static CM_INLINE void cm_sub_4x4_C_f32(__private float *out, __private const float *a, __private const float *b)
 {
     _Pragma("unroll") for (int i = 0; i < 16; i += 4)
         *(__private float4 *)(out + i) = *(__private const float4 *)(a + i) - *(__private const float4 *)(b + i);
 }
-#line 703 "<matrix library>"
+#line 704 "<matrix library>"
 static CM_INLINE int cm_sub_group_any(int predicate)
 {
     return predicate != 0;

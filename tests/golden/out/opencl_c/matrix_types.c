@@ -13,23 +13,23 @@ struct cm_float_2x2_row_major_padded1 {
 struct cm_float_2x1 {
     float e[2];
 };
-#line 12 "<matrix library>"
+#line 13 "<matrix library>"
 struct cm_struct_3 {
     float2 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
-#line 25 "<matrix library>"
+#line 26 "<matrix library>"
 struct cm_struct_4 {
     float2 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
-#line 34 "<matrix library>"
+#line 35 "<matrix library>"
 struct cm_struct_5 {
     float2 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
-#line 47 "<matrix library>"
+#line 48 "<matrix library>"
 struct cm_struct_6 {
     float4 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
-#line 58 "<matrix library>"
+#line 59 "<matrix library>"
 struct cm_struct_7 {
     float2 v;
 } __attribute__((packed)) __attribute__((aligned(4)));
@@ -38,7 +38,7 @@ struct pair {
     struct cm_float_2x2 first;
     struct cm_float_2x2_row_major_padded1 second;
 };
-#line 10 "<matrix library>"
+#line 11 "<matrix library>"
 static CM_INLINE void cm_tree_f32_2x1_14ba71f614e5(__private float *out, __private const float *p0, __private const float *p1)
 {
 

@@ -9,7 +9,7 @@ struct cm_float_2x8_a {
 };
 #line 4 "neighbours.cl"
 static CM_INLINE float cm_u_g_column(uint x0, uint x1, __global const float *x2);
-#line 34 "<matrix library>"
+#line 35 "<matrix library>"
 static CM_INLINE void cm_map_2x8_A_f32_cm_operand_0_g_column(__private float *out, __global const float *cm_further0)
 {
     const int lane = get_sub_group_local_id();
@@ -22,7 +22,7 @@ static CM_INLINE void cm_map_2x8_A_f32_cm_operand_0_g_column(__private float *ou
 }
 #line 4 "neighbours.cl"
 static float2 cm_u_g(uint r, uint c, __global const float *p);
-#line 89 "<matrix library>"
+#line 90 "<matrix library>"
 static CM_INLINE void cm_map_2x8_A_f32_cm_operand_1_g_down(__private float *out, __global const float *cm_further0)
 {
     const int lane = get_sub_group_local_id();
@@ -33,7 +33,7 @@ static CM_INLINE void cm_map_2x8_A_f32_cm_operand_1_g_down(__private float *out,
         }
     }
 }
-#line 140 "<matrix library>"
+#line 141 "<matrix library>"
 static CM_INLINE void cm_store_2x8_A_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
     const int lane = get_sub_group_local_id();

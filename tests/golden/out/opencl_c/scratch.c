@@ -13,13 +13,13 @@ struct cm_float_4x4_a {
 struct cm_float_4x4_b {
     float part[4];
 };
-#line 31 "<matrix library>"
+#line 32 "<matrix library>"
 static CM_INLINE void cm_fill_4x4_C_f32(__private float *out, float value)
 {
     _Pragma("unroll") for (int s = 0; s < 4; ++s)
         out[s] = value;
 }
-#line 71 "<matrix library>"
+#line 72 "<matrix library>"
 static CM_INLINE void cm_load_4x4_A_f32_global_rowm(__private float *out, __global const float *p, ulong stride)
 {
     const int lane = (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4;
@@ -28,7 +28,7 @@ static CM_INLINE void cm_load_4x4_A_f32_global_rowm(__private float *out, __glob
         out[s] = 1 ? p[r * stride + c] : 0.0f;
     }
 }
-#line 120 "<matrix library>"
+#line 121 "<matrix library>"
 static CM_INLINE void cm_load_4x4_B_f32_global_rowm(__private float *out, __global const float *p, ulong stride)
 {
     const int lane = (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4;
@@ -37,7 +37,7 @@ static CM_INLINE void cm_load_4x4_B_f32_global_rowm(__private float *out, __glob
         out[s] = 1 ? p[r * stride + c] : 0.0f;
     }
 }
-#line 172 "<matrix library>"
+#line 173 "<matrix library>"
 static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __private const float *a, __private const float *b, __private const float *c, __local ulong *scratch)
 {
     float sum[1][4];
@@ -47,7 +47,7 @@ static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __pri
         _Pragma("unroll") for (int i = 0; i < 4; ++i)
             sum[s][i] = c[s * 4 + i];
     }
-#line 180 "<matrix library>"
+#line 181 "<matrix library>"
     _Pragma("unroll") for (int first = 0; first < 4; first += 4) {
         _Pragma("unroll") for (int top = 0; top < 4; top += 4) {
             _Pragma("unroll") for (int i = top; i < top + 4 && i < 4; ++i)
@@ -60,17 +60,17 @@ static CM_INLINE void cm_mul_add_4x4x4_f32xf32_f32_0(__private float *out, __pri
                         sum[s][i] = fma(x, b[s * 4 + k], sum[s][i]);
                 }
             }
-#line 191 "<matrix library>"
+#line 192 "<matrix library>"
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
-#line 193 "<matrix library>"
+#line 194 "<matrix library>"
     _Pragma("unroll") for (int s = 0; s < 1; ++s) {
         _Pragma("unroll") for (int i = 0; i < 4; ++i)
             out[s * 4 + i] = sum[s][i];
     }
 }
-#line 242 "<matrix library>"
+#line 243 "<matrix library>"
 static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __private const float *m, ulong stride)
 {
     const int lane = (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) % 4;
@@ -81,7 +81,7 @@ static CM_INLINE void cm_store_4x4_C_f32_global_rowm(__global float *p, __privat
             p[r * stride + c] = m[s];
     }
 }
-#line 284 "<matrix library>"
+#line 285 "<matrix library>"
 static CM_INLINE float cm_sub_group_reduce_add_f32(float x, __local ulong *scratch)
 {
     __local float *share = (__local float *)scratch + (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)) / 4 * 4 * 1;
