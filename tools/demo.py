@@ -23,7 +23,7 @@ KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 LOWERINGS = ("one", "lanes", "scratch")
 WIDTHS = (16, 22, 32, 32, 32)
 # Kernels that only --all includes: they take longest, and are variants of others.
-SLOW = ("flash_attention", "gemm_bias_scale", "gemm_blocks", "gemm_q8", "layer_norm_gemm")
+SLOW = ("flash_attention", "gemm_bias_scale", "gemm_blocks", "gemm_q6_k", "gemm_q8_0", "layer_norm_gemm")
 
 
 @dataclass(frozen=True)

@@ -144,27 +144,30 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
 
     unit = c.result(UNIT)
     every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
+    lowered = None
+    if route != "native":
+        from ..matrices.routes import LOWERED_ROUTES
+
+        lowered = LOWERED_ROUTES[route].tuned(tuning(options))
     if every or unit.has_storage_vectors:
         from ..passes.storage_vectors import StorageVectors
 
         sequence.append(StorageVectors(functions))
-    if every or unit.has_prints:
-        from ..prints import Prints
+    if every or unit.has_expansions:
+        from ..expansions import Expansions
 
         fp64 = "cl_khr_fp64" in options.features
-        profile = options.consumer if route == "native" else None
-        sequence.append(Prints(partial(functions, fp64=fp64), profile))
-    if route == "native" and every:
+        profile = options.consumer if lowered is None else None
+        sequence.append(Expansions(partial(functions, fp64=fp64), profile, lowered, options.sub_group_size))
+    if lowered is None and every:
         from ..passes.native_calls import NO_RULES, NativeMatrices
 
         rules = c.memory_rules() or NO_RULES
         sequence.append(NativeMatrices(functions, rules, options.sub_group_size, options.consumer))
-    elif route != "native":
-        from ..matrices.routes import LOWERED_ROUTES
+    elif lowered is not None:
         from ..passes.matrices import Matrices
 
         half_bits = in_c and "cl_khr_fp16" not in options.features
-        lowered = LOWERED_ROUTES[route].tuned(tuning(options))
         sequence.append(Matrices(lowered, functions, options.sub_group_size, half_bits))
     if form != "flat" and (every or unit.has_matrix_types):
         from ..matrix_types.lowering import MatrixTypes

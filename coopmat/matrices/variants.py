@@ -212,6 +212,8 @@ def may_multiply(*components: ComponentType) -> bool:
     return has_kinds and len({component.kind for component in components}) == 1
 
 
+# The components along K that share a scale in a scaled multiply-add, as in the OCP microscaling formats.
+SCALE_BLOCK = 32
 MICROSCALING = "cl_ext_microscaling_types"
 _BFLOAT16 = ("BFloat16TypeKHR", "BFloat16CooperativeMatrixKHR", "BFloat16DotProductKHR")
 _FLOAT8 = ("Float8EXT", "Float8CooperativeMatrixEXT")

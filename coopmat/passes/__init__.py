@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "Library", "Pass", "Report", "run"]
 
 #: The names of the passes, as accepted by --print-after.
-NAMES = ("storage-vectors", "prints", "native-matrices", "cooperative-matrices", "matrix-types", "small-floats")
+NAMES = ("storage-vectors", "expansions", "native-matrices", "cooperative-matrices", "matrix-types", "small-floats")
 #: Set by tests: verify the unit after each pass, even if `run` is called without `verify`.
 ALWAYS_VERIFY = False
 #: A function that compiles OpenCL C text of the matrix library to a typed unit. Callers may share the returned unit.

@@ -82,15 +82,32 @@ class Fill:
     make: Callable[..., Any]
 
 
+def _blocks(rng: np.random.Generator, shape: tuple[int, ...], first: int, count: int, size: int) -> Array:
+    """Return blocks of quantized weights as bytes, along the last axis: random, but for scales of moderate size.
+
+    `count` scales begin at byte `first`. They have `size` bytes each: 2 for halves, or 1 for E8M0.
+    """
+    result: Array = rng.integers(0, 256, shape, np.uint8)
+    each = (*shape[:-1], int(count))
+    if int(size) == 2:
+        data = rng.uniform(0.01, 0.02, each).astype(np.float16).view(np.uint8)
+    else:
+        data = rng.integers(120, 126, each, np.uint8)
+    result[..., int(first) : int(first) + data.shape[-1]] = data
+    return result
+
+
 FILLS: dict[str, Fill] = {
     "zeros": Fill(0, lambda rng, shape: np.zeros(shape)),
     "ones": Fill(0, lambda rng, shape: np.ones(shape)),
     "range": Fill(0, lambda rng, shape: np.arange(np.prod(shape)).reshape(shape)),
     "full": Fill(1, lambda rng, shape, value: np.full(shape, value)),
     "uniform": Fill(2, lambda rng, shape, low, high: rng.uniform(low, high, shape)),
+    "blocks": Fill(3, _blocks),
     "integers": Fill(2, lambda rng, shape, low, high: rng.integers(int(low), int(high), shape)),
 }
-"""Name -> fill. `range` counts from 0 in row-major order; `uniform` and `integers` draw from [low, high)."""
+"""Name -> fill. `range` counts from 0 in row-major order; `uniform` and `integers` draw from [low, high).
+`blocks` are those of quantized weights."""
 
 
 def make_array(argument: Argument, names: Mapping[str, Any]) -> Array:

@@ -62,7 +62,21 @@ def outputs(experiment: Experiment) -> Iterator[tuple[Argument, Array]]:
 
 def test_they_are_all_there() -> None:
     found = [name for name, operation in OPERATIONS.items() if operation.modes == ("c",)]
-    assert [name for name in found if name != "matrixmuladd_tf32"] == [*OURS] and len(found) == len(OURS) + 1
+    assert sorted(found) == sorted([*OURS, "matrixmuladd_scaled", "matrixmuladd_tf32"])
+
+
+def test_a_scaled_multiply_add_that_lacks_a_scale_or_a_block_is_wrong() -> None:
+    """Its results are rounded, so that the last bit may differ."""
+    variant = parse_variants("5x6x40.e4m3xe5m2_f32_f32")[0]
+    experiment = OPERATIONS["matrixmuladd_scaled"].experiment(Setting(Case("x", 8, variant), PROFILE))
+    (out,) = (argument for argument in experiment.arguments if argument.is_output)
+    assert out.expected is not None and out.place is not None and fault(out, out.expected) == ""
+    finite = out.place.indices()[np.isfinite(out.expected[out.place.indices()])]
+    assert np.isnan(out.expected[out.place.indices()]).sum() > 0 and len(finite) > 10
+    for at in finite:
+        wrong = out.expected.copy()
+        wrong[at] *= 1.25
+        assert fault(out, wrong)
 
 
 def test_tf32_has_the_shapes_of_the_instructions_and_inputs_that_no_rounding_changes() -> None:

@@ -31,7 +31,7 @@ REFUSED = {
         name: {"coop_mat_coord": "native-matrix", "coop_mat_print_lanes": "native-matrix"}
         for name in ("khr", "vulkan", "vulkan-nv2")
     },
-    "igc": {"Small floating-point components": "native-matrix"},
+    "igc": dict.fromkeys(("Small floating-point components", "coop_mat_mulAdd_scaled"), "native-matrix"),
 }
 # What no profile has.
 REFUSED_BY_ALL = {"Matrices of fewer than 8 bits": "native-matrix"}

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from coopmat.compiler import compile
+from coopmat.expansions import _HANDLERS as EXPANSIONS
 from coopmat.frontend.nodes import walk
 from coopmat.matrix_types import lowering
 from coopmat.passes import NAMES, matrices, native_calls, small_floats, storage_vectors
-from coopmat.prints import _HANDLERS as PRINTS
 
 GOLDEN = Path(__file__).parent / "golden"
 HANDLERS = {
     "storage-vectors": storage_vectors._HANDLERS,
-    "prints": PRINTS,
+    "expansions": EXPANSIONS,
     "native-matrices": native_calls._HANDLERS,
     "cooperative-matrices": matrices._WITH_SUBGROUPS,
     "matrix-types": lowering._HANDLERS,

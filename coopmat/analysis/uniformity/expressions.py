@@ -22,6 +22,7 @@ _WORDS = {
     typed.MatrixLoad: "this load",
     typed.MatrixStore: "this store",
     typed.MatrixMulAdd: "this multiply-add",
+    typed.MatrixMulAddScaled: "this multiply-add",
     typed.MatrixFill: "this matrix",
     typed.MatrixConvert: "this conversion",
     typed.MatrixMap: "this map",
@@ -36,6 +37,7 @@ OPERATIONS = (
     typed.MatrixLoad,
     typed.MatrixStore,
     typed.MatrixMulAdd,
+    typed.MatrixMulAddScaled,
     typed.MatrixFill,
     typed.MatrixBinary,
     typed.MatrixScale,
@@ -333,6 +335,10 @@ _OPERANDS: dict[type, dict[str, str]] = {
     typed.MatrixBounds: {
         **{"row": "the row where this tile starts", "column": "the column where this tile starts"},
         **{"rows": "the number of rows of this access", "columns": "the number of columns of this access"},
+    },
+    typed.MatrixMulAddScaled: {
+        **{f"scales_{use.lower()}": f"the pointer to the scales of {use}" for use in "AB"},
+        **{f"stride_{use.lower()}": f"the stride of the scales of {use}" for use in "AB"},
     },
     typed.MatrixFill: {"value": "the value of this matrix"},
     typed.MatrixScale: {"scalar": _FACTOR},

@@ -1,19 +1,23 @@
-"""The operation a b + c: plain, of matrices in arrays, saturating, wrapping, and loaded with a stride of 0."""
+"""The operation a b + c: plain, of matrices in arrays, saturating, wrapping, loaded with a stride of 0, and scaled."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import cycle, product as product_of
 
 import numpy as np
 
-from coopmat.matrices.variants import Operands, Variant
+from coopmat.matrices import numpy_reference
+from coopmat.matrices.numpy_reference import Array
+from coopmat.matrices.variants import COMPONENT_TYPES, SCALE_BLOCK, Operands, Variant
 
-from ..experiment import Experiment, matrix_input
+from ..experiment import Argument, Experiment, matrix_input
 from ..profile import SLOW, Profile
 from ..writers import Value, Writer
-from .base import Case, Operation, Setting
+from ..writers.c import CWriter
+from .base import MOST, Case, Operation, Setting, sample_evenly
 from .inputs import (
     Inputs,
     is_plain,
@@ -118,6 +122,66 @@ def _write_array(setting: Setting, w: Writer) -> None:
     w.store(out, w.read(sums(w.number(0))))
 
 
+# --- matrixmuladd_scaled: blocks of 32 columns of A and rows of B have scales
+
+
+# Shapes (M, N, K) on lowered routes: a part of a block, one, two, and a last one that is short.
+_SHAPES = ((4, 8, 8), (8, 16, 32), (3, 5, 64), (8, 4, 40), (1, 16, 33), (16, 1, 64))
+
+
+def _is_scaled(variant: Variant) -> bool:
+    is_small = not variant.a.is_integer and max(variant.a.bits, variant.b.bits) <= 8
+    return is_small and variant.c.name in ("f32", "f16", "bf16")
+
+
+def _scaled_cases(profile: Profile) -> Iterable[Case]:
+    if profile.is_native:
+        return multiply_add_cases(profile, _is_scaled)
+    components = dict.fromkeys(component for variant, _ in profile.multiply_adds for component in variant.components)
+    types = product_of([a for a in components if not a.is_integer], repeat=3)
+    sizes = cycle(sorted({size for _, size in profile.multiply_adds}, key=str))
+    variants = (Variant(*shape, a, b, c, c) for (a, b, c), shape in product_of(types, _SHAPES))
+    pairs = ((variant, next(sizes)) for variant in variants if _is_scaled(variant))
+    cases = [Case(f"{variant.name}{profile.suffix(size)}", size, variant) for variant, size in pairs]
+    return sample_evenly(profile, cases, min(len(profile.multiply_adds) // 8, MOST // 2))
+
+
+def _scaled_experiment(setting: Setting) -> Experiment:
+    """Make an experiment with scales of 1/32 to 32; that of one column is NaN. Padding of scales is NaN, too."""
+    variant: Variant = setting.parameters
+    rng, types = setting.random("scales"), types_of(variant)
+    inputs = plain(setting.random(), variant)
+    blocks = -(-variant.k // SCALE_BLOCK)
+    scales = [np.full((lines, blocks + 1), 255, np.uint8) for lines in (variant.m, variant.n)]
+    for array in scales:
+        array[:, :-1] = rng.integers(122, 133, (len(array), blocks))
+    if variant.n > 2:
+        scales[1][rng.integers(variant.n), 0] = 255
+    a, b, c = (numpy_reference.widen(t.component, x).astype(np.float64) for t, x in zip(types, inputs, strict=True))
+    a, b = a * _powers(scales[0], variant.k), b * _powers(scales[1], variant.k).T
+    with np.errstate(all="ignore"):
+        exact, size = a @ b + c, np.abs(a) @ np.abs(b) + np.abs(c)
+    bound = (variant.k + 2) * variant.c.epsilon * size
+    arguments = [setting.input(*parts) for parts in zip("abc", types, inputs, strict=True)]
+    named = zip(("sa", "sb"), scales, strict=True)
+    arguments += [Argument(name, COMPONENT_TYPES["u8"], array.ravel()) for name, array in named]
+    return Experiment([*arguments, setting.output("out", types[2], numpy_reference.narrow(variant.c, exact), bound)])
+
+
+def _powers(scales: Array, k: int) -> Array:
+    """Return the numbers of E8M0 scales, one for each component along K; the last scale of a row is padding."""
+    numbers = np.where(scales == 255, np.nan, np.ldexp(1.0, scales.astype(int) - 127))
+    return np.repeat(numbers[:, :-1], SCALE_BLOCK, axis=1)[:, :k]
+
+
+def _write_scaled(setting: Setting, w: CWriter) -> None:
+    a, b, c, sa, sb, out = w.experiment.arguments
+    variant: Variant = setting.parameters
+    stride = -(-variant.k // SCALE_BLOCK) + 1
+    operands = f"{w.load(a)}, {sa.name}, {stride}, {w.load(b)}, {sb.name}, {stride}, {w.load(c)}"
+    w.store(out, w.variable(types_of(variant)[2], f"coop_mat_mulAdd_scaled({operands})"))
+
+
 # --- matrixmuladd_tf32: factors of float with 10 bits of mantissa, of which no rounding loses any
 
 
@@ -151,4 +215,5 @@ OPERATIONS = (
     Operation("matrixmuladd_saturating", _cases(lambda v: v.saturating), _experiment(saturating), _write),
     Operation("matrixmuladd_wrapping", _cases(lambda v: is_plain(v) and v.a.is_integer), _experiment(wrapping), _write),
     Operation("matrixmuladd_stride0", _cases(is_plain, 2), _stride0_experiment, _write, narrow=True),
+    Operation("matrixmuladd_scaled", _scaled_cases, _scaled_experiment, _write_scaled, ("c",)),
 )

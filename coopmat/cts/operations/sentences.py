@@ -30,6 +30,7 @@ SENTENCES = {
     "matrixmuladd_wrapping": "A multiply-add of integers wraps if the sum overflows.",
     "matrixmuladd_tf32": "A multiply-add of floats requests tf32.",
     "matrixmuladd_stride0": "The operands of a multiply-add are loaded with a stride of 0.",
+    "matrixmuladd_scaled": "Blocks of a multiply-add's operands have scales.",
     "reduce_row": "Each row is reduced to its sum or another function of its components.",
     "reduce_column": "Each column is reduced to its sum or another function of its components.",
     "reduce_all": "All components are reduced to their sum or another function.",

@@ -59,11 +59,13 @@ def _conversion(saturate: bool, rounding: str) -> MatrixBuiltin:
 
 _ACCESS = "coop_matrix_layout_t layout, size_t stride"
 _BOUNDS = "uint row, uint column, uint rows, uint columns"
+_SCALED = "A a, const S *sa, size_t stride_a, B b, const S *sb, size_t stride_b"
 _ROWS = (
     MatrixBuiltin("load", f"M coop_mat_load(const T *p, {_ACCESS})"),
     MatrixBuiltin("store", f"void coop_mat_store(T *p, M m, {_ACCESS})"),
     MatrixBuiltin("multiply_add", "C coop_mat_mulAdd(A a, B b, C c[, coop_matrix_operands_t operands])"),
     MatrixBuiltin("multiply_add", "C coop_matmul_add(A a, B b, C c[, coop_matrix_operands_t operands])"),
+    MatrixBuiltin("multiply_add_scaled", f"C coop_mat_mulAdd_scaled({_SCALED}, C c)"),
     MatrixBuiltin("init", "M coop_mat_init(T x)"),
     MatrixBuiltin("length", "uint coop_mat_length(M)"),
     *(_conversion(saturate, rounding) for saturate in (False, True) for rounding in ("", *ROUNDINGS)),

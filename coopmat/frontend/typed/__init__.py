@@ -20,6 +20,7 @@ from .cooperative import (
     MatrixLoad as MatrixLoad,
     MatrixMap as MatrixMap,
     MatrixMulAdd as MatrixMulAdd,
+    MatrixMulAddScaled as MatrixMulAddScaled,
     MatrixNegate as MatrixNegate,
     MatrixPrefetch as MatrixPrefetch,
     MatrixPrint as MatrixPrint,

@@ -74,6 +74,20 @@ class MatrixMulAdd(Expr):
     operands: int
 
 
+class MatrixMulAddScaled(MatrixMulAdd):
+    """A multiply-add in which 32 columns of a row of A, and 32 rows of a column of B, share a scale.
+
+    scales_a, scales_b: pointers to E8M0 scales, as uchar. Row r (or column c) has in block k of K the scale with the
+      index r * stride + k.
+    stride_a, stride_b: the strides, each a ulong.
+    """
+
+    scales_a: Expr
+    stride_a: Expr
+    scales_b: Expr
+    stride_b: Expr
+
+
 class MatrixFill(Expr):
     """A matrix all of whose components are `value`, which has the component type."""
 

@@ -68,7 +68,7 @@ class Unit:
     has_matrix_types: whether the unit names one of Clang's matrix types.
     has_small_floats: whether the unit names a floating-point type that devices store as its bits.
     has_storage_vectors: whether the unit names a vector of a type for storage.
-    has_prints: whether the unit prints cooperative matrices.
+    has_expansions: whether the unit has operations on matrices that the pass `expansions` replaces.
     """
 
     functions: list[FunctionDecl]
@@ -78,7 +78,7 @@ class Unit:
     has_matrix_types: bool = False
     has_small_floats: bool = False
     has_storage_vectors: bool = False
-    has_prints: bool = False
+    has_expansions: bool = False
 
     @property
     def kernels(self) -> list[FunctionDecl]:

@@ -356,6 +356,10 @@ _COOPERATIVE: dict[type, Rule] = {
     typed.MatrixLoad: lambda e: _access(e, e.type),
     typed.MatrixStore: lambda e: e.type == VOID and _access(e, e.matrix.type),
     typed.MatrixMulAdd: _multiply_add,
+    typed.MatrixMulAddScaled: lambda e: (
+        (_multiply_add(e) and _points_to(e.scales_a, UCHAR) and _points_to(e.scales_b, UCHAR))
+        and _all_agree((e.stride_a, e.stride_b), (ULONG, ULONG))
+    ),
     typed.MatrixFill: lambda e: isinstance(e.type, CoopMatrixType) and e.value.type is e.type.component,
     typed.MatrixLength: lambda e: e.type is UINT,
     typed.MatrixCoordinates: lambda e: e.type == VectorType(UINT, 2) and e.index.type is UINT,

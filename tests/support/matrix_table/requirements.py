@@ -40,8 +40,8 @@ OF_BUILTIN: dict[str, tuple[str, ...]] = {
     "coop_mat_map": ("coop_mat_map",),
     "coop_mat_build": ("coop_mat_build",),
     "coop_mat_build_columns": ("coop_mat_build_columns",),
-    # Prints have tests of their own, tests/prints: the table's kernels only return arrays.
-    **dict.fromkeys(("coop_mat_print", "coop_mat_print_lanes"), ()),
+    # These have tests of their own, tests/expansions: the table's kernels return arrays, and have no scales.
+    **dict.fromkeys(("coop_mat_print", "coop_mat_print_lanes", "coop_mat_mulAdd_scaled"), ()),
     **dict.fromkeys(CONVERSIONS, ("coop_mat_convert",)),
 }
 # node of the typed AST -> operations that make it
@@ -66,6 +66,7 @@ OF_NODE: dict[str, tuple[str, ...]] = {
     "MatrixReduce": ("coop_mat_reduce",),
     "MatrixPrefetch": ("coop_mat_prefetch",),
     "MatrixPrint": (),
+    "MatrixMulAddScaled": (),
 }
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....diagnostics import FixIt, Label, Note, Span
-from ....matrices.variants import ComponentType, Layout, default_operands, may_multiply
+from ....matrices.variants import EVERY_COMPONENT_TYPE, ComponentType, Layout, default_operands, may_multiply
 from ... import syntax, typed
 from ...builtins.matrix import BUILTINS, MatrixBuiltin
 from ...matrix_terms import matrix_type
 from ...nodes import walk
 from ...typed import Expr, IntConst
 from ...types import (
+    UCHAR,
     UINT,
     ULONG,
     VOID,
@@ -122,18 +123,22 @@ _MASK = 63
 
 
 def multiply_add(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
-    # The accumulator has the result's type.
-    operands = zip(node.arguments[:3], (None, None, expected), strict=True)
-    values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))
-    ta, tb, tc = (_matrix(value) for value in values)
-    _check_uses(c, values)
-    _check_shapes(c, a, b, acc)
-    components = tuple(matrix_type(t).component for t in (ta, tb, tc))
+    values = a, b, acc = _operands(c, node.arguments[:3], expected)
+    components = tuple(matrix_type(_matrix(value)).component for value in values)
     _check_components(c, values, components, node.span)
     mask = int(default_operands(*components))
     if len(node.arguments) == 4:
         mask = _explicit_mask(c, node.arguments[3], mask, components)
     return typed.MatrixMulAdd(node.span, acc.type, a, b, acc, mask)
+
+
+def _operands(c: Context, nodes: list[syntax.Expression], expected: Type | None) -> list[Expr]:
+    """Return A, B and the accumulator, which has the result's type, after the checks of uses and shapes."""
+    operands = zip(nodes, (None, None, expected), strict=True)
+    values = a, b, acc = c.each(operands, lambda operand: matrix_argument(c, *operand))
+    _check_uses(c, values)
+    _check_shapes(c, a, b, acc)
+    return values
 
 
 def _matrix(e: Expr) -> CoopMatrixType:
@@ -224,6 +229,36 @@ def _explicit_mask(c: Context, e: syntax.Expression, derived: int, components: t
 
 def _names(mask: int) -> str:
     return " | ".join(f"{name}_SIGNED" for bit, name in _SIGNS.items() if mask & bit) or "none"
+
+
+def _multiply_add_scaled(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | None) -> Expr:
+    a, scales_a, stride_a, b, scales_b, stride_b, acc = node.arguments
+    values = x, y, z = _operands(c, [a, b, acc], expected)
+    for value, (names, words) in zip(values, (_SCALED, _SCALED, _SUMS), strict=True):
+        if matrix_type(_matrix(value)).component.name not in names:
+            c.fail("coop-mat-scaled", f"expected {words}, not '{value.type}'", value.span, notes=declared_here(value))
+    parts = c.all_of(
+        lambda: _scales(c, scales_a),
+        lambda: _stride(c, stride_a, store=False),
+        lambda: _scales(c, scales_b),
+        lambda: _stride(c, stride_b, store=False),
+    )
+    c.unit.has_expansions = True
+    return typed.MatrixMulAddScaled(node.span, z.type, x, y, z, 0, *parts)
+
+
+_SMALL = [name for name, t in EVERY_COMPONENT_TYPE.items() if not t.is_integer and t.bits <= 8]
+_SCALED = _SMALL, "floating-point components of at most 8 bits"
+_SUMS = ["f32", "f16", "bf16"], "an accumulator of float, half or bfloat16"
+
+
+def _scales(c: Context, node: syntax.Expression) -> Expr:
+    """Return a pointer to E8M0 scales, as a pointer to uchar."""
+    e = rvalue(c.analyse(node))
+    if not isinstance(e.type, PointerType) or str(e.type.pointee) not in ("floate8m0_t", "uchar"):
+        c.fail("coop-mat-scaled", f"expected a pointer to scales, not '{e.type}'", e.span, notes=declared_here(e))
+    where = PointerType(UCHAR, e.type.qualifiers)
+    return e if e.type == where else typed.Convert(e.span, where, typed.ConvertKind.POINTER, e)
 
 
 # --- loads and stores ------------------------------------------------------------------------------
@@ -442,7 +477,7 @@ def _print(c: Context, row: MatrixBuiltin, node: syntax.Call, expected: Type | N
         if len(literals) != 1:
             c.fail("coop-mat-print", f"the name in '{row.name}' must be a string literal", node.arguments[1].span)
         name = literals[0].value.partition(b"\0")[0].decode("utf-8", "surrogateescape")
-    c.unit.has_prints = True
+    c.unit.has_expansions = True
     return typed.MatrixPrint(node.span, VOID, value, name, row.name.endswith("_lanes"))
 
 
@@ -451,6 +486,7 @@ _ANALYSES: dict[str, Callable[[Context, MatrixBuiltin, syntax.Call, Type | None]
     "load": load,
     "store": store,
     "multiply_add": multiply_add,
+    "multiply_add_scaled": _multiply_add_scaled,
     "init": _init,
     "length": _length,
     "coordinates": _coordinates,

@@ -182,6 +182,11 @@ MATRICES: tuple[ErrorCode, ...] = (
         "    D d = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN, sum);\n}",
     ),
     ErrorCode(
+        "coop-mat-scaled",
+        "the components of a scaled multiply-add have other types, or a pointer is to no scales",
+        "void f(A a, B b, C c, const global uchar *s) { c = coop_mat_mulAdd_scaled(a, s, 1, b, s, 1, c); }",
+    ),
+    ErrorCode(
         "coop-mat-print",
         "the name of a printed matrix is no string literal, or the language version has no printf",
         "void f(C c, constant char *name) { coop_mat_print(c, name); }",

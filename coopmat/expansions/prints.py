@@ -1,16 +1,13 @@
-"""The pass for `coop_mat_print` and `coop_mat_print_lanes`: each print becomes a call of a function made for it.
+"""The functions for `coop_mat_print` and `coop_mat_print_lanes`.
 
     static void cm_print_0(MATRIX m)      // the title and the rows; one work-item of the group prints them by printf
 
-The functions are OpenCL C with cooperative matrices, like the program itself, so the pass of each route lowers them: a
-store of the whole matrix to private memory, and access to the components.
+The rows are those of a store of the whole matrix to private memory; the lanes access their components.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from ..diagnostics import CompileError, Diagnostic, Note, Severity
 from ..frontend import typed
@@ -18,83 +15,25 @@ from ..frontend.matrix_terms import matrix_type
 from ..matrices.native_library import spelled
 from ..matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType, Use
 from ..native_profiles import NATIVE_PROFILES, NativeProfile
-from ..passes import Library, Report
-from ..passes.functions import FunctionRewriter, copied
-
-__all__ = ["Prints", "title"]
 
 # The most numbers that one printf prints: some devices take 32 arguments.
 _AT_ONCE = 16
 _LINEAR_ID = "(get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)"
 
 
-@dataclass(frozen=True, slots=True)
-class Prints:
-    """The pass `prints`.
-
-    library: compiles the text of the functions.
-    profile: the native profile; None on lowered routes.
-    """
-
-    library: Library
-    profile: NativeProfile | None = None
-    name: str = "prints"
-    removes: tuple[type, ...] = ()
-    only: str = "has_prints"
-
-    def run(self, unit: typed.Unit, report: Report) -> typed.Unit:
-        functions = {f: copied(f) for f in unit.functions}
-        calls: list[tuple[typed.MatrixPrint, typed.Call]] = []
-        for source, new in functions.items():
-            if source.body is not None:
-                _Function(new, functions, calls).rewrite()
-        for node, _ in calls:
-            self._check(node)
-        texts = [_text(n, node) for n, (node, _) in enumerate(calls)]
-        library = self.library("\n".join(texts))
-        for (_, call), function in zip(calls, library.functions, strict=True):
-            call.function = function
-        small = unit.has_small_floats or library.has_small_floats
-        new_functions = [*library.functions, *functions.values()]
-        return replace(unit, functions=new_functions, has_prints=False, has_small_floats=small)
-
-    def _check(self, e: typed.MatrixPrint) -> None:
-        """Raise CompileError if a native module cannot print this matrix."""
-        message, able = "", [row.name for row in NATIVE_PROFILES.values() if row.coordinates]
-        if self.profile is not None and _matrix(e).of_work_group:
-            message, able = "matrices of a work-group cannot be printed natively yet", []
-        elif self.profile is not None and e.by_lanes and not self.profile.coordinates:
-            name = self.profile.name
-            message = f"the profile {name} has no instruction for the coordinates that coop_mat_print_lanes prints"
-        if message:
-            notes = [f"--native-profile {' and '.join(able)} have such an instruction"] if able else []
-            notes += ["--matrices one and --matrices lanes can print it"]
-            item = Diagnostic(Severity.ERROR, "native-matrix", message, e.span, notes=tuple(map(Note, notes)))
-            raise CompileError([item])
-
-
-class _Function(FunctionRewriter):
-    """A rewriter of one function that appends each print and its call, still without a callee, to `calls`."""
-
-    def __init__(
-        self,
-        decl: typed.FunctionDecl,
-        functions: Mapping[typed.FunctionDecl, typed.FunctionDecl],
-        calls: list[tuple[typed.MatrixPrint, typed.Call]],
-    ) -> None:
-        super().__init__(decl, lambda t: t, functions)
-        self.calls = calls
-
-    def handlers(self) -> Mapping[type, Callable[..., Any]]:
-        return _HANDLERS
-
-    def print(self, e: typed.MatrixPrint, new: typed.MatrixPrint) -> typed.Call:
-        call = typed.Call(e.span, e.type, self.decl, [new.matrix])
-        self.calls.append((e, call))
-        return call
-
-
-_HANDLERS: dict[type, Callable[..., Any]] = {typed.MatrixPrint: _Function.print}
+def _check(e: typed.MatrixPrint, profile: NativeProfile | None) -> None:
+    """Raise CompileError if a native module cannot print this matrix."""
+    message, able = "", [row.name for row in NATIVE_PROFILES.values() if row.coordinates]
+    if profile is not None and _matrix(e).of_work_group:
+        message, able = "matrices of a work-group cannot be printed natively yet", []
+    elif profile is not None and e.by_lanes and not profile.coordinates:
+        name = profile.name
+        message = f"the profile {name} has no instruction for the coordinates that coop_mat_print_lanes prints"
+    if message:
+        notes = [f"--native-profile {' and '.join(able)} have such an instruction"] if able else []
+        notes += ["--matrices one and --matrices lanes can print it"]
+        item = Diagnostic(Severity.ERROR, "native-matrix", message, e.span, notes=tuple(map(Note, notes)))
+        raise CompileError([item])
 
 
 def _matrix(e: typed.MatrixPrint) -> MatrixType:
@@ -108,9 +47,10 @@ def title(name: str, matrix: MatrixType) -> str:
     return f"{name} [{matrix.rows} x {matrix.columns} {matrix.component.opencl_c} {use}]"
 
 
-def _text(number: int, e: typed.MatrixPrint) -> str:
-    """Return OpenCL C that defines the function of print `number`."""
-    matrix, name = _matrix(e), f"cm_print_{number}"
+def text(name: str, e: typed.MatrixPrint, profile: NativeProfile | None, multiplies: object) -> str:
+    """Return OpenCL C that defines the function `name` of a print. Raises CompileError for a native profile."""
+    _check(e, profile)
+    matrix = _matrix(e)
     # Components of 4 bits, which would be packed in memory, are converted.
     wide = replace(matrix, component=COMPONENT_TYPES["s8" if matrix.component.is_integer else "f32"])
     stored = wide if matrix.component.is_nibble else matrix
