@@ -36,8 +36,6 @@ FIXES = {
     "coop-mat-wrong-use": "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
     "coop-mat-shapes": "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
     "coop-mat-component-class": "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
-    "coop-mat-narrow": "typedef floate2m1_t E MATRIX(16, 8, CLK_COOPERATIVE_MATRIX_A);\n"
-    "void f(E e) { A a = (A)e; a = a + a; }",
     "coop-mat-operands": "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
     "coop-mat-operator": "void f(C c, float x) { c = c / coop_mat_init(x); c = c * c; }",
     "coop-mat-operand-types": "void f(C c, C d) { c = c + d; }",
@@ -54,6 +52,9 @@ FIXES = {
     "void g(global float *p) { C c = coop_mat_build(f, p); }",
     "coop-mat-reduce": "float sum(float x, float y) { return x + y; }\n"
     "void f(C c)\n{\n    c = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN, sum);\n}",
+    "coop-mat-scaled": "typedef floate4m3_t X MATRIX(16, 8, CLK_COOPERATIVE_MATRIX_A);\n"
+    "typedef floate4m3_t Y MATRIX(8, 32, CLK_COOPERATIVE_MATRIX_B);\n"
+    "void f(X x, Y y, C c, const global uchar *s) { c = coop_mat_mulAdd_scaled(x, s, 1, y, s, 1, c); }",
     "coop-mat-print": 'void f(C c) { coop_mat_print(c, "sum"); }',
     "coop-mat-work-group-size": "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void k(global float *p)\n{\n"
     "    float m __attribute__((coop_mat(memory_scope_work_group, 16, 16, CLK_COOPERATIVE_MATRIX_A)));\n"
@@ -177,6 +178,7 @@ FIXES = {
 
 # code -> what to do, if the example has no fix in the source
 ADVICE = {
+    "coop-mat-narrow": "Convert the matrix to one of a wider type, such as `half`, and operate on that.",
     "coop-mat-extension-off": "Remove the option `-cl-ext=-cl_khr_cooperative_matrix`, or the pragma that disables the "
     "extension.",
     "coop-mat-target-mul-add": "Use a multiply-add that the device has: `coopmat devices` lists them. Another route "

@@ -60,6 +60,13 @@ OTHERS: tuple[OtherCode, ...] = (
         "The message has the compiler's log and the path of the kept source. Try another route (`--matrices`).",
     ),
     OtherCode("device-info", "a file of device facts has a wrong line", "Write a line as KEY=VALUE."),
+    OtherCode("closed", "the Vulkan device or the launch was closed before", "Open it anew."),
+    OtherCode(
+        "forked",
+        "a process uses a Vulkan device that was opened before the process was forked",
+        "Start processes by multiprocessing's method `spawn`.",
+    ),
+    OtherCode("spirv", "the bytes for a Vulkan device are no SPIR-V module", "Pass what `--emit spv` writes."),
     OtherCode("vulkan-device", "a Vulkan device lacks what the module requires", "Choose another route or device."),
     OtherCode(
         "no-route", "the route cannot be used on this device", "`coopmat devices` lists the route of each device."
