@@ -77,6 +77,8 @@ def check_registers(function: HotFunction, item: MultiplyAdd, device: Device) ->
     if device.is_gpu:
         return _check_lane_registers(item, device, size)
     needed, product = item.c.rows * item.c.columns * size, _product(item, device)
+    if product is not None and product.keeps_state:
+        return None  # AMX's tiles are no vector registers
     tiles = device.tiles(item.a.component)
     depth = item.a.columns // (product.k if product else 1)
     if not tiles or needed <= device.register_bytes or depth >= thresholds.LEAST_DEPTH or not device.register_bytes:

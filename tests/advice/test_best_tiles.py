@@ -43,13 +43,14 @@ def definitions(name: str, row: dict[str, Any]) -> list[str]:
         values |= dict(zip(("BLOCK_M", "BLOCK_N", "DEPTH"), row["block"], strict=True))
         values |= {"STAGED": 1, "SUB_GROUP_SIZE": row["sub_group_size"], "PIECE": "uint4"}
     if "panels" in row:
-        values |= {"PANELS": 1, "LINE": line_of(inputs[0]), "PACK": pack_of(inputs[0]), "CHUNK": CHUNK}
+        values |= {"PANELS": 1, "LINE": line_of(inputs[0], row["tile"][2]), "PACK": pack_of(inputs[0]), "CHUNK": CHUNK}
     return [f"-D{key}={value}" for key, value in values.items()]
 
 
 def device_of(route: str, row: dict[str, Any]) -> Device:
     if route == "x86":
-        tuned = LOWERED_ROUTES["x86"].tuned(VNNI)
+        names = dict.fromkeys(["vpdpbusd", "vdpbf16ps", row.get("needs", "vpdpbusd")])
+        tuned = LOWERED_ROUTES["x86"].tuned(Tuning(instructions=tuple(names)))
         return Device.of(tuned, None, None, (512, 32)) if "needs" in row else Device.of(LOWERED_ROUTES["one"], tuned)
     own = LOWERED_ROUTES[route].tuned(Tuning(sub_group_size=32))
     # Tiles of one work-item are for a GPU's ordinary instructions.
