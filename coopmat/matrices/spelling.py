@@ -72,6 +72,8 @@ def saturate(x: str, source: ComponentType, target: ComponentType, rounding: str
 
     NaN becomes 0. The expression evaluates `x` several times.
     """
+    if target.is_bits:
+        return convert(x, source, target, 1, rounding, saturate=True)
     prefix = _limit_prefix(target)
     low, high = (f"{prefix}_MIN" if target.signed else "0"), f"{prefix}_MAX"
     if source.is_integer:
