@@ -17,6 +17,10 @@
 #define COLUMN_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
 #define MATRIX(ROWS, COLUMNS, USE) \
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, ROWS, COLUMNS, CLK_COOPERATIVE_MATRIX_##USE)))
+#ifndef cl_khr_fp16 // without vectors of half
+#undef T
+#define T float
+#endif
 #define JOIN_(X, Y) X##Y
 #define JOIN(X, Y) JOIN_(X, Y)
 #define TO_T16 JOIN(JOIN(convert_, T), 16)
@@ -33,9 +37,10 @@ typedef struct {
 JOIN(T, 16) numbers_of(uint row, uint column, const global Block *w)
 {
     const uchar16 pairs = vload16(0, w[row * (K / 32)].pairs);
-    const ushort16 bits = convert_ushort16(column < 16 ? pairs : pairs >> 4);
-    // The exponent of half has another bias, and its denormal numbers are the same.
-    return TO_T16(as_half16((bits & (ushort)8) << 12 | (bits & (ushort)7) << 9)) * 16384;
+    const int16 codes = convert_int16(column < 16 ? pairs : pairs >> 4), size = codes & 7;
+    // Twice the number is an integer: 0 to 4, 6, 8 or 12.
+    const int16 twice = select((size & 1 | 2) << (size / 2 - 1), size, size < 4);
+    return TO_T16(convert_float16((codes & 8) != 0 ? -twice : twice) * 0.5f);
 }
 
 float scaled(uint row, uint column, float sum, float part, const global Block *w)

@@ -18,6 +18,10 @@
 #define COLUMN_MAJOR CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR
 #define MATRIX(ROWS, COLUMNS, USE) \
     __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, ROWS, COLUMNS, CLK_COOPERATIVE_MATRIX_##USE)))
+#ifndef cl_khr_fp16 // without vectors of half
+#undef T
+#define T float
+#endif
 #define JOIN_(X, Y) X##Y
 #define JOIN(X, Y) JOIN_(X, Y)
 #define TO_T16 JOIN(JOIN(convert_, T), 16)

@@ -79,8 +79,8 @@ MUTANTS = (
         "last-column-not-loaded",
         "lanes",
         _GENERAL,
-        "out[s] = CM_HOLDS(lane, s) && CM_INSIDE(",
-        "out[s] = CM_HOLDS(lane, s) && c != CM_COLUMNS - 1 && CM_INSIDE(",
+        "out[s] = CM_HOLDS(lane, s) && CM_INSIDE(r, c) ? p[",
+        "out[s] = CM_HOLDS(lane, s) && c != CM_COLUMNS - 1 && CM_INSIDE(r, c) ? p[",
     ),
     Mutant(
         "padding-written",
@@ -218,7 +218,7 @@ MUTANTS = (
         "return (number + 1) % down * tile.rows + row,",
     ),
     Mutant("next-row-of-mixed", "mma:emulated", _GENERAL, "x[CM_ROW(lane, s)]", "x[(CM_ROW(lane, s) + 1) % CM_M]"),
-    Mutant("other-sign", "mma:emulated", _PRODUCTS, 'types = "s8" if a_signed', 'types = "s8" if b_signed'),
+    Mutant("other-sign", "mma:emulated", _PRODUCTS, "{'s' if a_signed else 'u'}", "{'s' if b_signed else 'u'}"),
     Mutant("packs-turned", "x86:emulated", _LAYOUTS, "column * self.pack + row % self.pack", "column * self.pack"),
     Mutant(
         "dot-product-of-three",
