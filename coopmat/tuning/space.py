@@ -30,6 +30,8 @@ _LINE_BYTES = 64  # of a row of panels, and of a vector register of a CPU
 # On CPUs, the sums of a tile fit the vector registers. The compiler divides larger tiles, which are fast if they have
 # at least _LARGE sums, and at least _TALL rows if the matrix has.
 _REGISTERS, _LARGE, _LARGEST, _TALL = 32, 2048, 16384, 32
+# The sums of AMX's tiles: two by two of 16 x 16. Each multiply-add moves them, so it should have several steps of K.
+_AMX_SIDES, _AMX_BYTES = (32, 32), (128, 256)
 # On CPUs, fewer rows than these read B too often, if the matrix has them.
 _ROWS = 4
 # On GPUs, the work-items of a work-group, the bytes of which a work-item copies a multiple, and the sums of a lane.
@@ -43,7 +45,7 @@ def parameters(route: str, kind: ComponentType) -> Parameters:
         return {
             "m": (1, 2, 4, 6, 8, 12, 16, 32, 64, 96),
             "n": (16, 32, 48, 64, 96, 128, 256, 512),
-            "k": (1, 2, 4, 8, 16, 32, 64, 96),
+            "k": (1, 2, 4, 8, 16, 32, 64, 96, 128),
             "panels": tuple(range(len(PANELS[kind.name]))),
             **dict.fromkeys(("rows", "columns", "depth", "size"), (0,)),
         }
@@ -98,8 +100,10 @@ def _is_useful_on_cpu(tiling: Tiling, kind: ComponentType, rows: int) -> bool:
     m, n, k = tiling.tile
     if m < min(rows, _ROWS):
         return False
+    size = COMPONENT_TYPES[tiling.panels[0]].size if tiling.panels else kind.size
+    if tiling.panels and (m, n) == _AMX_SIDES:
+        return size <= 2 and k * size in _AMX_BYTES
     if m * n * max(4, kind.size) <= _REGISTERS * _LINE_BYTES:
-        size = COMPONENT_TYPES[tiling.panels[0]].size if tiling.panels else kind.size
         return 4 <= k * size <= _LINE_BYTES
     is_large = _LARGE <= m * n <= _LARGEST and m >= min(rows, _TALL)
     return is_large and not tiling.panels and _LINE_BYTES // 2 <= k * kind.size <= 2 * _LINE_BYTES
