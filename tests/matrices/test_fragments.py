@@ -197,9 +197,9 @@ def test_devices_are_asked_for_what_they_may_have(monkeypatch):
     monkeypatch.setattr(instruction_probe, "compute_capability", lambda device: 80)
     gpu = from_key_values('CL_DEVICE_TYPE="GPU"\nCL_PLATFORM_NAME="NVIDIA CUDA"\nCL_DEVICE_NAME="A100"', "gpu.txt")
     assert instruction_probe.instructions(gpu, "mma") == ()
-    assert len(asked) == 8 and not any("e4m3" in question for question in asked) and unit_for(gpu) == "mma"
+    assert len(asked) == 9 and not any("e4m3" in question for question in asked) and unit_for(gpu) == "mma"
     monkeypatch.setattr(instruction_probe, "compute_capability", lambda device: None)
-    counts = (("gfx1100", "wmma", 3), ("gfx1201", "wmma", 4), ("gfx90a", "mfma", 5), ("gfx942", "mfma", 4))
+    counts = (("gfx1100", "wmma", 4), ("gfx1201", "wmma", 5), ("gfx90a", "mfma", 5), ("gfx942", "mfma", 4))
     for name, family, count in counts:
         asked.clear()
         amd = replace(gpu, platform="AMD Accelerated Parallel Processing", name=name)
