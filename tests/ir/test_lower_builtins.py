@@ -14,6 +14,7 @@ from repeats import slow_where
 from coopmat.diagnostics import InternalError
 from coopmat.frontend import builtins as table
 from coopmat.frontend.builtins import Overload
+from coopmat.frontend.storage_types import is_storage_vector
 from coopmat.frontend.typed import BuiltinCall
 from coopmat.frontend.types import FLOAT, INT, UINT, VOID, Type, is_bits
 from coopmat.ir.lower.builtins import lower_builtin
@@ -47,7 +48,8 @@ def overloads_of(wanted: Callable[[str], object]) -> list[Overload]:
         for row in rows
         if row is not None
         for overload in table.overloads(row)
-        if not any(map(is_bits, (overload.result, *overload.parameters)))  # those are the library's
+        # Those of storage types are the library's; a pass replaces those of their vectors.
+        if not any(is_bits(t) or is_storage_vector(t) for t in (overload.result, *overload.parameters))
     ]
 
 
