@@ -94,6 +94,8 @@ def _repeats(profile: str, mode: str, name: str, number: int) -> bool:
 def test_operation(runner: AdaptedRunner, profile: str, mode: str, name: str, number: int) -> None:
     runner.native = PROFILES[profile]
     items = [item for item in runner.catalogue.items(f"{mode}_{name}", "one") if has_words(item.variant, profile)]
+    if not items:
+        pytest.skip("the route one has no variant of this operation")
     first = sorted(items, key=lambda item: "bf16" not in item.variant)[:1]
     batch = Batch(mode, "one", 1, (*first, *[item for item in items if item not in first][: MOST - 1]))
     found: list[Outcome] = []

@@ -20,7 +20,7 @@ from coopmat.cts.writers.c import CWriter
 from coopmat.matrices.numpy_reference import Array
 from coopmat.matrices.routes import LOWERED_ROUTES
 from coopmat.matrices.supported import parse_variants
-from coopmat.matrices.variants import COMPONENT_TYPES, MatrixType, Use
+from coopmat.matrices.variants import COMPONENT_TYPES, Layout, MatrixType, Use
 
 OURS = (
     *("component_wise", "neighbours", "scalar_add", "scalar_sub", "scalar_mul", "scalar_div", "init_runtime"),
@@ -35,7 +35,7 @@ FACTORS = parse_variants("5x3x4.s8xu8_s32_s32")[0]
 def case_of(name: str) -> Case:
     """A small one, of no square shape."""
     parameters = {
-        **dict.fromkeys(("load_checked", "store_checked"), (TYPE, 0)),
+        **dict.fromkeys(("load_checked", "store_checked"), (TYPE, Layout.ROW_MAJOR)),
         "component_wise": Application(TYPE, "mad_sat", "msm"),
         "neighbours": Mapped(replace(TYPE, columns=6), "coded", 2),
         "two_subgroups": (FACTORS, 2),
