@@ -13,8 +13,14 @@ from coopmat.devices import DeviceInfo
 from coopmat.foreign.llvm_ir.builtin_functions import _OF_BACKEND
 from coopmat.frontend import builtins as table
 from coopmat.frontend.builtins import Overload, overloads
-from coopmat.frontend.types import VOID, is_bits
+from coopmat.frontend.storage_types import is_storage_vector
+from coopmat.frontend.types import VOID, Type, is_bits
 from coopmat.ir.lower.builtin_calls import mangle
+
+
+def _is_small(t: Type) -> bool:
+    """Return whether a type, or that of a vector's components, is one for storage only."""
+    return is_bits(t) or is_storage_vector(t)
 
 
 def _rows() -> list[Overload]:
@@ -24,7 +30,11 @@ def _rows() -> list[Overload]:
         row = table.find(name)
         assert row is not None
         if row.lowering not in _OF_BACKEND:
-            possible = [o for o in overloads(row) if not any(map(is_bits, (o.result, *o.parameters)))]
+            possible = [
+                o
+                for o in overloads(row)
+                if not any(is_bits(t) or is_storage_vector(t) for t in (o.result, *o.parameters))
+            ]
             chosen += possible[7 * len(name) % len(possible) :][:1] if possible else []
     return chosen
 

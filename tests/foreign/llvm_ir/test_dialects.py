@@ -23,13 +23,16 @@ KERNELS = sorted((ROOT / "kernels").glob("*.cl"))
 _VALUES = {"M": 32, "N": 32, "K": 32, "T": 16, "G": 64, "LDA": 32, "LDB": 32, "LDC": 32, "TM": 16, "TN": 16, "TK": 16}
 _VALUES |= {"ROWS": 16, "COLUMNS": 16, "DEPTH": 32, "D": 32, "LENGTH": 64}
 _VALUES |= {"HEIGHT": 8, "WIDTH": 16, "CHANNELS": 16, "FILTERS": 32, "SIZE": 3}
+# In these kernels, T is the type of decoded weights.
+OF_WEIGHTS = {f"gemm_{name}" for name in ("q4_0", "q8_0", "q4_k", "q6_k", "mxfp4")}
 ROUTES = ("native", "one", "lanes", "scratch")
 SIZES = [f"-D{name}={value}" for name, value in _VALUES.items()]
 
 
 def lowered(path: Path) -> str:
     # A profile with coordinates, whose other instructions the dialects have.
-    options = ["-w", "--native-profile", "igc", *(SIZES if path in KERNELS else [])]
+    sizes = [word.replace("-DT=16", "-DT=half") for word in SIZES] if path.stem in OF_WEIGHTS else SIZES
+    options = ["-w", "--native-profile", "igc", *(sizes if path in KERNELS else [])]
     return compile_source(path.read_text(encoding="utf-8"), options, name=path.name).llvm_ir
 
 
