@@ -93,7 +93,7 @@ FRAGMENTS = {row.name: row for family in FAMILIES for row in fragments.products(
 
 @pytest.mark.parametrize("name", FRAGMENTS)
 def test_operands_of_instructions_are_held(name):
-    """RDNA3 has A and B twice, and 16 lanes have the 8 floats of a row. A lane's part fills the function's registers."""
+    """RDNA3 has A and B twice, and 16 lanes the 8 floats of a row. A lane's part fills the function's registers."""
     product = FRAGMENTS[name]
     copied = (Use.A, Use.B) if product.devices == ("gfx11",) else (Use.A,) if name == "dpas_m1n16k8_tf32_f32" else ()
     for use, types, tile in zip(Use, (product.a, product.b, product.c), product.tiles, strict=True):
