@@ -90,7 +90,7 @@ typedef struct {
 typedef struct {
     int program; /* -1: it is not copied */
     cl_ulong side; /* the rows of A, or columns of B, in a panel */
-    cl_ulong step; /* the columns of A that are copied at a time */
+    cl_ulong step; /* the columns of A in a panel are a multiple of it */
     cl_ulong component; /* the size of a component, in bytes */
     int has_sums;
 } ${name}_copy;

@@ -42,7 +42,7 @@ class Panels:
     @property
     def step(self) -> int:
         """The number of which a panel's columns of A, or rows of B, are a multiple."""
-        return max(_LINE_BYTES // self.component.size, self.depth_of_tile)
+        return step_of(self.component, self.depth_of_tile)
 
     @property
     def length(self) -> int:
@@ -107,9 +107,14 @@ class Panels:
         return *place, self.length, inner, self.depth
 
 
+def step_of(component: ComponentType, depth_of_tile: int) -> int:
+    """Return the number of which a panel's columns of A, or rows of B, are a multiple."""
+    return max(_LINE_BYTES // component.size, depth_of_tile)
+
+
 def line_of(component: ComponentType, depth_of_tile: int) -> int:
     """Return the number of consecutive components of a row of A in a panel."""
-    return max(_LINE_BYTES // component.size, depth_of_tile) if component.size < 4 else 1
+    return step_of(component, depth_of_tile) if component.size < 4 else 1
 
 
 def pack_of(component: ComponentType) -> int:
