@@ -26,7 +26,7 @@ def pages() -> dict[str, str]:
 
 def _help(command: click.Command, name: str, parent: click.Context) -> str:
     """Return the help of a command, followed by that of its own commands."""
-    command = copy.copy(command)  # it keeps its help option, whose names depend on the parent
+    command = copy.copy(command)  # click keeps its help option, whose names depend on the parent
     context = click.Context(command, info_name=name, parent=parent, terminal_width=_WIDTH)
     inner = command.commands if isinstance(command, click.Group) else {}
     return "\n\n".join([command.get_help(context), *(_help(inner[word], word, context) for word in sorted(inner))])
