@@ -128,7 +128,7 @@ class Product:
     def _launch(self, queue: Any, operands: tuple[Operand, ...]) -> _Launch:
         """Return the launch on the queue's device; its kernel is built."""
         batch, m, n, k = self.shape
-        tilings = tilings_of(queue.device, self.types, self.shape, by_columns=_is_by_dots(operands))
+        tilings = tilings_of(queue.device, self.types, self.shape, vectors_of(operands))
         for tiling in tilings if self.packed is None else [self.packed.tiling_of(m)]:
             piece = _piece(operands, tiling)
             if bool(piece) != bool(tiling.block):
@@ -251,21 +251,23 @@ def variant_of(
 
     types, flags: those of the product; the flags of the operands and the tiling are added.
     """
-    added = {"WHOLE": is_whole and not tiling.dot}
+    orders = {"A_BY_COLUMNS": not operands[0].is_by_rows, "B_BY_COLUMNS": not operands[1].is_by_rows}
+    added = {"WHOLE": is_whole and not tiling.dot} | ({} if tiling.panels else orders)
     if tiling.panels:
         a, b = panels_of(operands, tiling)
         types = a.component, b.component, *types[2:]
         added |= {"PANELS": True, "A_FLIPPED": a.is_flipped, "B_FLIPPED": b.is_flipped}
     elif not tiling.dot:
-        added |= {"A_BY_COLUMNS": not operands[0].is_by_rows, "B_BY_COLUMNS": not operands[1].is_by_rows}
         added["STAGED"] = bool(tiling.block)
     flags_set = flags | {name for name, is_set in added.items() if is_set}
     return Variant(types, flags_set, activation, tiling, piece)
 
 
-def _is_by_dots(operands: tuple[Operand, ...]) -> bool:
-    """Return whether A is by rows, and B by columns only."""
-    return operands[0].is_by_rows and not operands[1].is_by_rows
+def vectors_of(operands: tuple[Operand, ...]) -> str:
+    """Return what dot.cl can do with A and B: "axpys", "dots" or nothing (""); their names in a table."""
+    if operands[1].is_by_rows:
+        return "axpys"
+    return "dots" if operands[0].is_by_rows else ""
 
 
 @dataclass

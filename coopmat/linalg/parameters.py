@@ -12,7 +12,7 @@ A table is a file of tables/, named after the route, in JSON:
 They may have conditions: `needs` names an instruction of the device, `rows` is the largest m, and `whole` requires
 that m, n and k are multiples of the tile's. The first parameters of a list whose conditions hold are used; if there are
 none, those of the default class, then those of "f32". Before these come those of "dots", if A is by rows and B by
-columns: they are for dot.cl.
+columns, or those of "axpys", if B is by rows: they are for dot.cl.
 """
 
 from __future__ import annotations
@@ -59,8 +59,7 @@ class Tiling:
     block: m and n of a block, and the columns of A that are copied to local memory at a time; empty if none are.
     sub_group_size: the work-items that compute a tile; 0 if any number can.
     panels: the component types of the panels into which A and B are copied; empty if they are not.
-    dot: the work-items that compute the tile by dot products of vectors of k components (dot.cl); 0 if matrices are
-        multiplied.
+    dot: the work-items that compute the tile with vectors of k components (dot.cl); 0 if matrices are multiplied.
     """
 
     tile: tuple[int, int, int]
@@ -98,12 +97,13 @@ class TableError(ValueError):
 
 
 def tilings_of(
-    device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, by_columns: bool = False
+    device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], by: str = ""
 ) -> list[Tiling]:
     """Return the tilings of a product on a pyopencl device, the best first.
 
-    by_columns: whether A is by rows and B by columns, so that dot products are possible. The kernel's subgroups decide
-    between the tilings; their size is known when the kernel is built. The last tiling fits any size.
+    by: "dots" if A is by rows and B by columns, "axpys" if B is by rows, or an empty text: what dot.cl can do. The
+    kernel's subgroups decide between the tilings; their size is known when the kernel is built. The last tiling fits
+    any size.
     """
     if _forced:
         return [tiling for tiling in _forced if _fits(tiling, device, types, shape)]
@@ -112,20 +112,30 @@ def tilings_of(
         raise TableError(
             f"{user_table(route_of(device))}: its lists allow and deny exclude all tiles for {types[0].name}"
         )
-    dots = [Tiling.from_dict(row) for row in dots_of(device, types, shape)[:1]] if by_columns else []
+    dots = [Tiling.from_dict(row) for row in dots_of(device, types, shape, by)[:1]]
     return [*(x for x in [*dots, *tilings] if _fits(x, device, types, shape)), Tiling(tilings[-1].tile)]
 
 
 def dots_of(
-    device: Any, types: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, with_excluded: bool = False
+    device: Any,
+    types: tuple[ComponentType, ...],
+    shape: tuple[int, int, int, int],
+    by: str,
+    *,
+    with_excluded: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return the rows of the table with dot products for a shape, the best first.
+    """Return the rows of the table for dot.cl and a shape, the best first.
 
-    with_excluded: whether to ignore the user's lists.
+    by: "dots" or "axpys", or an empty text: for none. with_excluded: whether to ignore the user's lists.
     """
     lists = table(route_of(device))
-    rows = listed(lists["gemm"].get(types[0].name, {}).get("dots", []))
-    return [row for row in rows if _is_for(row, shape) and (with_excluded or is_permitted(row, lists))]
+    rows = listed(lists["gemm"].get(types[0].name, {}).get(by, []))
+    rows = [row for row in rows if _is_for(row, shape)]
+    if with_excluded:
+        return rows
+    # A strip of B is read by a single work-item: there must be enough of them.
+    units = int(device.max_compute_units) if by == "axpys" else 0
+    return [row for row in rows if row["tile"][1] * units <= shape[2] and is_permitted(row, lists)]
 
 
 def rows_of(

@@ -85,7 +85,7 @@ def _described(tiling: dict[str, Any]) -> str:
     """Return the text for a tiling, given as a dictionary."""
     text = " x ".join(map(str, tiling["tile"]))
     if tiling["dot"]:
-        text += f", dot products by {tiling['dot']} work-item{'s' if tiling['dot'] > 1 else ''}"
+        text += f", with vectors by {tiling['dot']} work-item{'s' if tiling['dot'] > 1 else ''}"
     if tiling["block"]:
         text += f", blocks of {' x '.join(map(str, tiling['block']))} in local memory"
     if tiling["panels"]:
@@ -169,14 +169,20 @@ def _reason(
     trans_b: bool,
 ) -> str:
     """Return why a product is computed by dot products, or by matrices."""
-    products = f"dot products of {components[0]} for {shape[1]} row{'s' if shape[1] > 1 else ''}"
+    by = _vectors(shape, trans_b=trans_b)
+    name = {"dots": "dot products", "axpys": "sums of B's rows"}[by]
+    products = f"{name} of {components[0]} for {shape[1]} row{'s' if shape[1] > 1 else ''} of A"
     if used.dot:
-        return f"B's columns are consecutive, and the table has {products}"
-    if not dots_of(info.handle, components, shape, with_excluded=True):
+        return f"B's {'columns' if by == 'dots' else 'rows'} are consecutive, and the table has {products}"
+    if not dots_of(info.handle, components, shape, by, with_excluded=True):
         return f"the table has no {products}"
-    if not trans_b:
-        return "dot products need a B whose columns are consecutive (trans_b)"
-    return "dot products are excluded by the user's table, or do not fit the types or sizes"
+    return f"{name} are excluded by the user's table, or do not fit the types or sizes"
+
+
+def _vectors(shape: tuple[int, int, int, int], *, trans_b: bool) -> str:
+    """Return what dot.cl can do with a B that is dense: "axpys" or "dots"."""
+    # A matrix of one row or column has consecutive rows, too: `gemm` takes them first.
+    return "dots" if trans_b and min(shape[2:]) > 1 else "axpys"
 
 
 def _warning(seconds: float, other: tuple[float, Tiling] | None) -> str:
@@ -236,10 +242,8 @@ def _candidates(
 
     Leave out those that cannot be measured, which include those that do not fit. Raises NotMeasured if none is left.
     """
-    # A matrix of one row or column has consecutive rows, too: `gemm` takes them first.
-    by_columns = trans_b and min(shape[2:]) > 1
     measured, failures = [], []
-    for tiling in dict.fromkeys(tilings_of(info.handle, components, shape, by_columns=by_columns)):
+    for tiling in dict.fromkeys(tilings_of(info.handle, components, shape, _vectors(shape, trans_b=trans_b))):
         try:
             measured.append((seconds_of(info, components, shape, tiling, trans_b=trans_b), tiling))
         except NotMeasured as error:

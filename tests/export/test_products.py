@@ -105,7 +105,7 @@ def test_few_rows_of_transposed_b_are_dot_products(device: DeviceInfo, queue: An
     made = Library.of(AheadTarget.of(device, code="c"), [listing])
     code = CLibrary(header_text(made, "gemm"), tmp_path, queue)
     for m, n, k in [(1, 300, 70), (3, 65, 127), (16, 40, 500), (17, 40, 90), (2, 9, 0)]:
-        best = tilings_of(device.handle, listing.types, (1, m, n, k), by_columns=True)[0]
+        best = tilings_of(device.handle, listing.types, (1, m, n, k), "dots")[0]
         assert code.chosen(0, m, n, k)[:3] == best.tile and (best.dot or m > 4 or name == "f16")
         if name != "bf16":  # numpy has no such type
             dtypes = np.dtype(COMPONENT_TYPES[name].numpy), np.dtype(COMPONENT_TYPES[name].numpy), np.float32

@@ -43,7 +43,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> l
     monkeypatch.setenv("COOPMAT_ROUTE", request.param)
     products._product.cache_clear()  # it keeps the launches, which have tilings
 
-    def tilings_of(_device: Any, types: Any, shape: Any, by_columns: bool) -> list[Tiling]:
+    def tilings_of(_device: Any, types: Any, shape: Any, by: str) -> list[Tiling]:
         tiling = TILINGS[request.param][types[0].name]
         return [*[tiling] * (shape[3] > 0), Tiling(tiling.tile)]
 
@@ -142,9 +142,11 @@ def test_tables_have_tiles_that_divide_their_blocks() -> None:
                     set(row) <= {"tile", "block", "sub_group_size", "panels", "needs", "rows", "whole", "dot"}
                     and len(tile) == 3
                 )
-                if row in classes.get("dots", ()):
+                if row in (*classes.get("dots", ()), *classes.get("axpys", ())):
                     assert tile[2] in (4, 8, 16) and row["dot"].bit_count() == 1 and row["rows"] <= 16
                     assert not COMPONENT_TYPES[name].is_integer
+                if row in classes.get("axpys", ()):
+                    assert tile[1] % tile[2] == 0 and row["dot"] == 1
                 assert all(outer % inner == 0 for inner, outer in zip(tile, block, strict=False))
                 for other in row.get("panels", ()):
                     panels = COMPONENT_TYPES[other]

@@ -35,6 +35,8 @@ def numbers(name: str, shape: tuple[int, ...], seed: int) -> tuple[Any, Any]:
 @given(
     sizes=st.tuples(st.integers(1, 3), st.integers(1, 16), st.integers(2, 40), st.integers(2, 150)),
     tile=st.sampled_from([(1, 8, 16, 1), (2, 4, 8, 8), (4, 4, 4, 32), (8, 2, 16, 1)]),
+    strip=st.sampled_from([None, (1, 32, 16, 1), (2, 16, 8, 1), (4, 24, 4, 1), (8, 16, 16, 1)]),
+    trans_a=st.booleans(),
     types=st.sampled_from(
         [("f32", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("f16", "f32"), ("f32", "bf16"), ("f64", "f64")]
     ),
@@ -46,6 +48,8 @@ def test_shapes_types_and_epilogues(
     queue: Any,
     sizes: tuple[int, int, int, int],
     tile: tuple[int, int, int, int],
+    strip: tuple[int, int, int, int] | None,
+    trans_a: bool,
     types: tuple[str, str],
     output: str,
     epilogue: bool,
@@ -53,15 +57,18 @@ def test_shapes_types_and_epilogues(
 ) -> None:
     import pyopencl.array as arrays
 
+    """B is by columns, or by rows, which are added up in strips; A may be by columns then."""
+    tile = strip or tile
     parameters.force(Tiling(tile[:3], dot=tile[3]))
     products._product.cache_clear()
     batch, m, n, k = sizes
     output = "f64" if "f64" in types else output
     real = np.float64 if output == "f64" else np.float32
-    a, x = numbers(types[0], (batch, m, k), seed)
-    b, y = numbers(types[1], (batch, n, k), seed + 1)
+    trans_a, trans_b = trans_a and strip is not None, strip is None
+    a, x = numbers(types[0], (batch, k, m) if trans_a else (batch, m, k), seed)
+    b, y = numbers(types[1], (batch, n, k) if trans_b else (batch, k, n), seed + 1)
     c, z = numbers(output, (batch, m, n), seed + 2)
-    wanted = x @ y.swapaxes(1, 2)
+    wanted = (x.swapaxes(1, 2) if trans_a else x) @ (y.swapaxes(1, 2) if trans_b else y)
     words: dict[str, Any] = {f"dtype_{name}": t for name, t in zip("ab", types, strict=True) if t == "bf16"}
     result = arrays.to_device(queue, c)
     if epilogue:
@@ -69,7 +76,7 @@ def test_shapes_types_and_epilogues(
         words |= {"bias": arrays.to_device(queue, bias), "scale_a": arrays.to_device(queue, scale)}
         words |= {"alpha": 2, "beta": -1, "activation": "REAL activation(REAL x) { return x / 2; }"}
         wanted = (2 * scale[:, None] * wanted - z + bias) / 2
-    gemm(queue, arrays.to_device(queue, a), arrays.to_device(queue, b), result, trans_b=True, **words)
+    gemm(queue, arrays.to_device(queue, a), arrays.to_device(queue, b), result, trans_a=trans_a, trans_b=trans_b, **words)
     exact = narrow(COMPONENT_TYPES[output], wanted)
     assert np.array_equal(widen(COMPONENT_TYPES[output], result.get()), widen(COMPONENT_TYPES[output], exact))
 
@@ -90,6 +97,20 @@ def test_weights_by_rows_take_dot_products(queue: Any, device: DeviceInfo, monke
     gemm(queue, arrays.zeros(queue, (17, 64), np.float32), arrays.zeros(queue, (50, 64), np.float32), trans_b=True)
     parameters.route_of.cache_clear()
     assert [bool(item.variant.tiling.dot) for item in launches] == [True, False, False, False]
+
+
+def test_few_rows_add_up_strips_if_there_are_enough(queue: Any, device: DeviceInfo, monkeypatch: Any) -> None:
+    """Weights by rows are added up if each compute unit has a strip; else matrices are multiplied."""
+    monkeypatch.setenv("COOPMAT_ROUTE", "one")
+    parameters.route_of.cache_clear()
+    types = (COMPONENT_TYPES["f32"],) * 5
+    units = device.handle.max_compute_units
+    found = [
+        parameters.tilings_of(device.handle, types, (1, m, n * units, 64), by)[0]
+        for m, n, by in ((1, 1024, "axpys"), (1, 512, "axpys"), (1, 511, "axpys"), (16, 1024, "axpys"), (1, 1024, ""))
+    ]
+    parameters.route_of.cache_clear()
+    assert [tiling.tile[:2] for tiling in found if tiling.dot] == [(1, 1024), (1, 512), (8, 1024)]
 
 
 def test_a_function_of_the_caller_may_have_any_name(queue: Any, device: DeviceInfo) -> None:
@@ -123,5 +144,5 @@ def test_the_lists_of_the_user_exclude_dot_products(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(parameters, "route_of", lambda _: "one")
     monkeypatch.setattr(parameters, "table", lambda _: own)
     types = (COMPONENT_TYPES["f32"],) * 3
-    tilings = parameters.tilings_of(None, types, (1, 1, 99, 99), by_columns=True)
+    tilings = parameters.tilings_of(None, types, (1, 1, 99, 99), "dots")
     assert tilings[0].tile == (2, 8, 8) and tilings[0].dot  # the next row

@@ -39,7 +39,7 @@ def route(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> st
         monkeypatch.setenv("COOPMAT_ROUTE", request.param)
     products._product.cache_clear()  # it keeps the launches, which have tilings
 
-    def tilings_of(_device: Any, types: Any, shape: Any, by_columns: bool) -> list[Tiling]:
+    def tilings_of(_device: Any, types: Any, shape: Any, by: str) -> list[Tiling]:
         return [TILINGS[f"{types[0].name} {types[1].name}"]]
 
     monkeypatch.setattr(kernels, "tilings_of", tilings_of)

@@ -46,8 +46,8 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[Tiling, float]:
             raise rates.NotMeasured("row 0 differs from numpy's")
         return seconds[tiling]
 
-    def tilings_of(_handle: Any, _types: Any, shape: tuple[int, ...], *, by_columns: bool = False) -> list[Tiling]:
-        return [DOT] * (by_columns and shape[1] == 1) + [FAST, SLOW, FAST]
+    def tilings_of(_handle: Any, _types: Any, shape: tuple[int, ...], by: str = "") -> list[Tiling]:
+        return [DOT] * (by == "dots" and shape[1] == 1) + [FAST, SLOW, FAST]
 
     monkeypatch.setattr(plans, "tilings_of", tilings_of)
     monkeypatch.setattr(plans, "seconds_of", seconds_of)
@@ -74,13 +74,13 @@ def test_a_plan_for_weights_by_rows_names_dot_products(device: DeviceInfo, measu
     planned = plan(device.handle, m=1, n=100, k=10, trans_b=True)
     assert (planned.kernel, planned.dot, planned.instruction) == ("dot.cl", 1, "")
     text = str(planned)
-    assert "gemm 1 x 100 x 10, B transposed" in text and "tile         1 x 8 x 8, dot products by 1 work-item" in text
-    assert "kernel       dot.cl: B's columns are consecutive, and the table has dot products of f32 for 1 row" in text
+    assert "gemm 1 x 100 x 10, B transposed" in text and "tile         1 x 8 x 8, with vectors by 1 work-item" in text
+    assert "kernel       dot.cl: B's columns are consecutive, and the table has dot products of f32 for 1 row of A" in text
     assert planned.next_best is not None and planned.next_best["tile"] == FAST.tile
     by_rows = plan(device.handle, m=1, n=100, k=10)
-    assert by_rows.kernel == "gemm.cl" and by_rows.reason.startswith("dot products need a B whose columns")
+    assert by_rows.kernel == "gemm.cl" and by_rows.reason.startswith("sums of B's rows are excluded")
     assert (
-        plan(device.handle, m=99, n=9, k=9, trans_b=True).reason == "the table has no dot products of f32 for 99 rows"
+        plan(device.handle, m=99, n=9, k=9, trans_b=True).reason == "the table has no dot products of f32 for 99 rows of A"
     )
     # With one column, gemm takes B as by rows.
     assert plan(device.handle, m=1, n=1, k=9, trans_b=True).kernel == "gemm.cl"

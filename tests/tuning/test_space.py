@@ -65,8 +65,8 @@ def test_the_tiles_of_the_package_are_in_the_space(route: str) -> None:
     for name, classes in shipped.items():
         for shape_class, rows in classes.items():
             for row in rows if isinstance(rows, list) else [rows]:
-                if shape_class == "dots":
-                    continue  # `tune` measures a B by rows
+                if shape_class in ("dots", "axpys"):
+                    continue  # `tune` measures tiles of matrices
                 shape = (1, row.get("rows", 8 if shape_class == "rows" else 4096), 4096, 4096)
                 assert Tiling.from_dict(row) in candidates(route, name, shape), (name, shape_class)
 
