@@ -30,7 +30,7 @@ class NotMeasured(RuntimeError):
 
 @dataclass(frozen=True)
 class Rates:
-    """What a device reaches. bandwidth: bytes read and written per second; launch: seconds of an empty launch."""
+    """What a device reaches. bandwidth: bytes read or written per second; launch: seconds of an empty launch."""
 
     bandwidth: float
     launch: float
@@ -82,11 +82,25 @@ def _ask(device: DeviceInfo, function: str, question: dict[str, Any]) -> Any:
     return answer.value
 
 
+# The kernel `read` adds up `count` vectors for each work-group.
+_READ = """
+kernel void empty() {}
+__attribute__((reqd_work_group_size(1, 1, 1)))
+kernel void read(const global float16 *source, global float16 *sums, uint count)
+{
+    source += get_group_id(0) * (size_t)count;
+    float16 sum[4] = {0};
+    for (uint i = 0; i + 4 <= count; i += 4)
+        for (uint j = 0; j < 4; ++j) sum[j] += source[i + j];
+    sums[get_group_id(0)] = sum[0] + sum[1] + sum[2] + sum[3];
+}
+"""
+
 # --- in the separate process -----------------------------------------------------------------------------------
 
 
 def memory(device: DeviceInfo, _question: str) -> list[float]:
-    """Measure a copy of memory, and an empty launch."""
+    """Measure a copy of memory, or on a CPU, which copies by one core only, reading; and an empty launch."""
     import pyopencl as cl
 
     context, queue = _open(device)
@@ -94,9 +108,14 @@ def memory(device: DeviceInfo, _question: str) -> list[float]:
     source, target = (cl.Buffer(context, cl.mem_flags.READ_WRITE, size) for _ in range(2))
     cl.enqueue_fill_buffer(queue, source, b"\0", 0, size).wait()
     copied = _seconds(queue, lambda: cl.enqueue_copy(queue, target, source), best=True)
-    empty = cl.Program(context, "kernel void empty() {}").build()
-    kernel = empty.empty
-    return [2 * size / copied, _seconds(queue, lambda: kernel(queue, (1,), (1,)))]
+    program = cl.Program(context, _READ).build()
+    empty, read, units = program.empty, program.read, int(device.handle.max_compute_units)
+    rate = 2 * size / copied
+    if device.kind == "CPU":
+        count = np.uint32(size // 64 // units)
+        seconds = _seconds(queue, lambda: read(queue, (units,), (1,), source, target, count), best=True)
+        rate = max(rate, size / seconds)
+    return [rate, _seconds(queue, lambda: empty(queue, (1,), (1,)))]
 
 
 def peak(device: DeviceInfo, question: str) -> float:
