@@ -73,8 +73,10 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("unused-comparison", True, ("unused",), "the result of a comparison is unused"),
     # Control flow.
     Warning("uninitialized", False, ("most",), "a variable is read before anything was stored to it"),
-    Warning("sometimes-uninitialized", False, ("uninitialized",), "some branch always leads to such a read"),
-    Warning("conditional-uninitialized", False, (), "there may be a path that leads to such a read"),
+    Warning(
+        "sometimes-uninitialized", False, ("uninitialized",), "some branch always reads a variable without a value"
+    ),
+    Warning("conditional-uninitialized", False, (), "a variable without a value may be read"),
     Warning("return-type", True, ("most",), "the end of a function that returns a value can be reached"),
     Warning("implicit-fallthrough", False, (), "a case runs into the next one"),
     Warning("unreachable-code", False, (), "a statement can never be reached"),
@@ -85,9 +87,9 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("logical-op-parentheses", False, ("parentheses",), "`&&` beside `||`"),
     Warning("shift-op-parentheses", True, ("parentheses",), "`+` or `-` as an operand of a shift"),
     Warning("logical-not-parentheses", True, ("parentheses",), "`!` applies to the left side of an operator only"),
-    Warning("dangling-else", True, ("parentheses",), "an else that could be thought to belong to another if"),
+    Warning("dangling-else", True, ("parentheses",), "an `else` that a reader may take for another `if`'s"),
     Warning("empty-body", True, (), "`;` alone controlled by an if, a loop or a switch"),
-    Warning("format", True, ("most",), "an argument of printf does not fit its conversion, or the conversion itself"),
+    Warning("format", True, ("most",), "an argument of printf does not fit its conversion"),
     Warning("format-insufficient-args", True, ("format",), "a conversion of printf has no argument"),
     Warning("format-extra-args", True, ("format",), "an argument of printf has no conversion"),
     Warning("format-invalid-specifier", True, ("format",), "a conversion of printf that OpenCL C does not have"),
@@ -135,8 +137,8 @@ WARNINGS: tuple[Warning, ...] = (
         "a type cannot hold the constant that its value is compared with",
     ),
     Warning("division-by-zero", True, (), "an integer is divided by the constant 0"),
-    Warning("shift-count-overflow", False, ("extra",), "a shift by the width or more: the count is taken modulo it"),
-    Warning("shift-count-negative", False, ("extra",), "a shift by less than 0: the count is taken modulo the width"),
+    Warning("shift-count-overflow", False, ("extra",), "a shift by the width or more, taken modulo the width"),
+    Warning("shift-count-negative", False, ("extra",), "a shift by less than 0, taken modulo the width"),
     Warning("array-bounds", True, (), "a constant index is outside of the array"),
     Warning("spir-compat", True, (), "a sampler's initial value names no filter"),
     # Pointers.

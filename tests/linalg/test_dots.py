@@ -76,7 +76,8 @@ def test_shapes_types_and_epilogues(
         words |= {"bias": arrays.to_device(queue, bias), "scale_a": arrays.to_device(queue, scale)}
         words |= {"alpha": 2, "beta": -1, "activation": "REAL activation(REAL x) { return x / 2; }"}
         wanted = (2 * scale[:, None] * wanted - z + bias) / 2
-    gemm(queue, arrays.to_device(queue, a), arrays.to_device(queue, b), result, trans_a=trans_a, trans_b=trans_b, **words)
+    words |= {"trans_a": trans_a, "trans_b": trans_b}
+    gemm(queue, arrays.to_device(queue, a), arrays.to_device(queue, b), result, **words)
     exact = narrow(COMPONENT_TYPES[output], wanted)
     assert np.array_equal(widen(COMPONENT_TYPES[output], result.get()), widen(COMPONENT_TYPES[output], exact))
 

@@ -12,11 +12,18 @@ _HEAD = """\
 
 Made by `tools/pages builtins > docs/builtins.md`; do not edit.
 
-Sections are those of the OpenCL C 3.0 specification. In a signature, `T` stands for an element type and `n`, `m` for
-the number of components (1: a scalar), as the `for` says; `S` and `U` are the signed and unsigned integers as wide as
-`T`, `W` the integer twice as wide; `I` an image with its access (`ro`, `wo`, `rw`).
-`convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (6.4.3) and `as_T` (6.4.4) are supported for every scalar and vector type of the
-sets below.
+The column *section* has a section of the OpenCL C 3.0 specification, or an extension. Words such as `readable` in a
+signature are sets of address spaces. A signature may also contain letters. After `for`, it lists their possible values:
+
+- `T`: an element type. `S` and `U`: the signed and the unsigned integer type as wide as `T`. `W`: the integer type
+  twice as wide as `T`, with the signedness of `T`. `A`: the atomic type of `T`.
+- `n` and `m`: numbers of components; 1 means a scalar.
+- `I`: an image type with its access, which is `ro` (`read_only`), `wo` (`write_only`) or `rw` (`read_write`).
+
+The features after `needs` are required for the signature.
+
+`convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (6.4.3) and `as_T` (6.4.4) are supported for every scalar and vector type of
+these sets:
 """
 
 _DOCUMENTED = {name: row.signature for name, row in (matrix.BUILTINS | matrix_types.BUILTINS).items()}

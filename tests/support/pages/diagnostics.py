@@ -19,11 +19,15 @@ _HEAD = """\
 
 Made by `tools/pages diagnostics > docs/diagnostics.md`; do not edit.
 
-Every error has a code, which ends its first line in brackets. For each code, this page has an example, the
-compiler's message, and a source without the error. A message shows the place with a caret, and may add notes and, below
-the caret, a text that corrects the source. The compiler reports all errors of a file in the order of the source, up to
-`-ferror-limit=` (20). Warnings are in [warnings.md](warnings.md). `--diagnostics json` and `sarif` print all as data;
-SARIF also has an address of this page for each code.
+Every error has a code. The first line of the message ends with the code in brackets. For each code, this page has an
+example, the compiler's message, and a source without the error. If a source cannot show the fix, a sentence states it.
+
+A message marks the position of the error with a caret. Below the caret, it may show a text that corrects the source.
+Notes may follow. The compiler reports the errors of a file in the order of the source, at most 20
+(`-ferror-limit=N` sets another limit).
+
+Warnings are in [warnings.md](warnings.md). `--diagnostics json` and `--diagnostics sarif` print all diagnostics as
+data. With SARIF, each code has a link to its section of this page.
 """
 
 

@@ -34,15 +34,27 @@ HEAD = """\
 
 Made by `tools/pages operations > docs/operations.md`; do not edit.
 
-What each operation on a 16 x 16 matrix becomes, by target: natively for each of the
-[profiles](routes.md#what-takes-native-modules) of consumers, by SPIR-V instruction, and in the [library
-lowerings](routes.md#library-lowerings), by the section of the file under `coopmat/matrices/library/` that it is a
-call of. `loop`: over the components that a work-item holds. `local tile`: the subgroup copies a tile in local memory,
-for checked accesses only where the tile sticks out. `scratch`: through local memory. `by float`: components are
-widened to float, and rounded once. `access chain`: through a pointer to the component. `nothing`: no instruction, no
-call. `none`: an error. Unsigned types are as the signed ones of their size; a type that is not named is as the others
-of its cell. Where a cell has no types, it is for all of them. `general.cl` has what is the same however a matrix lies
-over the lanes.
+The table shows how each operation on a 16 x 16 matrix is implemented, by target.
+
+- **Columns `native`**: the SPIR-V instructions (names without `Op`) of a native module, for each
+  [profile](routes.md#what-takes-native-modules) of consumers.
+- **Other columns**: the operation in a [library lowering](routes.md#library-lowerings) is a call of a function. The
+  cell names the function's section, such as LOAD, and its file under `coopmat/matrices/library/`. Sections of
+  `general.cl` work for any distribution of a matrix over the lanes (the work-items of a subgroup).
+
+Words in the cells:
+
+- `loop`: a loop over the components that a work-item holds.
+- `local tile`: the subgroup copies a tile in local memory. For checked accesses, it copies only tiles that extend
+  beyond the matrix.
+- `scratch`: the operation uses local memory.
+- `by float`: components are converted to float, and the result is rounded once.
+- `access chain`: the component is accessed through a pointer.
+- `nothing`: the operation needs neither an instruction nor a call.
+- `none`: the compiler reports an error.
+
+The first implementation in a cell is for all component types that the cell does not name. Then the cell may name
+component types with another implementation. Unsigned types have the implementation of the signed type of their size.
 
 """
 
@@ -350,6 +362,7 @@ def document() -> str:
         cells += [cell({t.name: lowered(route, row, t) for t in components}) for route in ROUTES]
         lines.append(f"| {row.title} | {' | '.join(cells)} |")
     names = ", ".join(f"`{t.name}`" for t in COMPONENTS)
-    return f"{HEAD}The types are {names}; multiply-adds of 8 and 16 bits add up in 32 bits.\n\n" + "".join(
-        line + "\n" for line in lines
+    return (
+        f"{HEAD}The component types are {names}. Multiply-adds of types of 8 and 16 bits add up in 32 bits.\n\n"
+        + "".join(line + "\n" for line in lines)
     )

@@ -114,7 +114,7 @@ _OWN = {
     "unknown-warning-option": WarningExample(advice="Correct the option: the table of warnings has all names."),
     "unused-command-line-argument": WarningExample(advice="Remove the option."),
     "unchecked-shapes": WarningExample(
-        advice="Name the device's multiply-adds by `--matrix-variants`, or the device by `--device`."
+        advice="List the device's multiply-adds with `--matrix-variants`, or name the device with `--device`."
     ),
     **{
         f"matrix-performance-{name}": WarningExample(
@@ -124,9 +124,9 @@ _OWN = {
             "instruction": "Use component types and a shape for which the device has an instruction.",
             "registers": "Use a smaller tile, or fewer tiles for each subgroup.",
             "tile": "Use the tile that the message names.",
-            "stride": "Make the stride some elements longer, by padding of the rows.",
-            "layout": "Store the factor in the layout that the message names.",
-            "checked": "Use unchecked loads for tiles inside of the matrix, and checked ones at its edge only.",
+            "stride": "Pad the rows, so that the stride is some elements longer.",
+            "layout": "Store the factor (A or B) in the layout that the message names.",
+            "checked": "Use unchecked loads for tiles inside of the matrix, and checked loads for tiles at its edge.",
         }.items()
     },
 }

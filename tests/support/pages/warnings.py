@@ -12,13 +12,19 @@ from .diagnostics import block, compiled, sentence
 from .warning_examples import EXAMPLES
 
 OPTIONS = """\
-Names, groups and defaults are those of clang where clang has the warning. `-W<name>` and `-Wno-<name>` turn a warning
-or a group on and off, `-Werror=<name>` makes it an error, `-Wno-error=<name>` takes that back; `-Werror` makes errors
-of all that are on, `-Weverything` turns all of them on, `-w` turns all off and skips the analysis that they need. Later
-options win. In a source, `#pragma clang diagnostic push`, `pop`, `ignored "-W<name>"`, `warning "-W<name>"` and
-`error "-W<name>"` hold from where they stand, in that file.
+If clang has a warning, its name, groups and default are clang's. These options control a warning or a group; if two
+options contradict each other, the later option wins:
 
-`coopmat run` and `coopmat.Program` turn `-Wmatrix-performance` on: advice on slow kernels
+- `-W<name>` turns the warning on, and `-Wno-<name>` turns it off.
+- `-Werror=<name>` makes the warning an error, and `-Wno-error=<name>` makes it a warning again.
+- `-Werror` makes all enabled warnings errors.
+- `-Weverything` turns all warnings on.
+- `-w` turns all warnings off, and skips the analysis that only warnings need.
+
+In a source, these pragmas affect the rest of their file: `#pragma clang diagnostic push`, `pop`, `ignored "-W<name>"`,
+`warning "-W<name>"` and `error "-W<name>"`.
+
+`coopmat run` and `coopmat.Program` turn the group `-Wmatrix-performance` on, which gives advice on slow kernels
 ([performance.md](performance.md#advice-on-slow-kernels))."""
 
 _HEAD = f"""\
@@ -28,8 +34,9 @@ Made by `tools/pages warnings > docs/warnings.md`; do not edit.
 
 {OPTIONS}
 
-Each warning has an example, the compiler's message, and a source without the warning. Examples with cooperative
-matrices begin with [the lines](diagnostics.md#cooperative-matrices) that those of the errors begin with.
+In the table, *on* means that the warning is on by default, and *also with* lists the groups that contain the warning.
+For each warning, this page has an example, the compiler's message, and a source without the warning. Examples with
+cooperative matrices begin with [the same lines](diagnostics.md#cooperative-matrices) as the examples of errors.
 
 | name | on | also with | meaning |
 |---|---|---|---|

@@ -178,25 +178,28 @@ FIXES = {
 
 # code -> what to do, if the example has no fix in the source
 ADVICE = {
-    "coop-mat-narrow": "Convert the matrix to one of a wider type, such as `half`, and operate on that.",
+    "coop-mat-narrow": "Convert the matrix to a wider component type, such as `half`, and apply the operation "
+    "to the result.",
     "coop-mat-extension-off": "Remove the option `-cl-ext=-cl_khr_cooperative_matrix`, or the pragma that disables the "
     "extension.",
-    "coop-mat-target-mul-add": "Use a multiply-add that the device has: `coopmat devices` lists them. Another route "
-    "(`--matrices lanes`) has all of them.",
-    "native-matrix": "Compile for a lowering, such as `--matrices lanes`, or do without the operation.",
-    "matrix-type-part": "Pass a row or column with the element type of the matrix, and with as many elements as the "
-    "matrix has columns or rows.",
-    "extension-off": "Enable the extension, here by removing the option, or use a type that needs none.",
-    "binary-input": "Remove the character NUL. A SPIR-V module needs `-x spv` or the suffix `.spv`.",
+    "coop-mat-target-mul-add": "Use a multiply-add that `coopmat devices` lists for the device. Or choose the route "
+    "`lanes` (`--matrices lanes`), which has all multiply-adds.",
+    "native-matrix": "Choose a route that does not use SPIR-V's matrix instructions, such as `--matrices lanes`, "
+    "or avoid the operation.",
+    "matrix-type-part": "Pass a row or column with the element type of the matrix. A row has as many elements as the "
+    "matrix has columns, and a column has as many elements as the matrix has rows.",
+    "extension-off": "Enable the extension (here, remove the option), or use a type that needs no extension.",
+    "binary-input": "Remove the NUL character. If the file is a SPIR-V module, use the option `-x spv` "
+    "or the suffix `.spv`.",
     "invalid-utf8": "Save the file as UTF-8.",
-    "line-too-long": "Divide the line. A table in the source can have one row a line.",
-    "error-directive": "Do what the message of the directive asks for.",
+    "line-too-long": "Divide the line. For example, write each row of a table on a line of its own.",
+    "error-directive": "Follow the instructions in the text of the directive.",
     "include-not-found": "Correct the name, or add the directory by `-I`.",
     "include-unreadable": "Name a file, not a directory.",
     "include-too-deep": "Protect the included file: `#ifndef NAME`, `#define NAME`, and `#endif` at its end.",
     "invalid-include": 'Write the file\'s name in quotes or angle brackets: `#include "name.h"`.',
-    "expansion-too-large": "Use a loop or a function instead of the macros; or raise the budget with `--budget`.",
+    "expansion-too-large": "Use a loop or a function instead of the macros, or raise the budget with `--budget`.",
     "expansion-too-deep": "Use a loop or a function instead of the macros.",
-    "nesting-too-deep": "Name the inner expressions by variables.",
-    "budget": "Reduce the work, or raise the budget: `--budget NAME=N`. The message has both.",
+    "nesting-too-deep": "Store the values of inner expressions in variables.",
+    "budget": "Reduce the work, or raise the budget with `--budget NAME=N`. The message has the name of the budget.",
 }

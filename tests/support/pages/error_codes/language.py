@@ -7,126 +7,214 @@ from .rows import ErrorCode
 LANGUAGE: tuple[ErrorCode, ...] = (
     ErrorCode(
         "not-supported",
-        "OpenCL C has it, or another compiler; this one does not have it yet",
+        "this compiler does not support a feature yet that OpenCL C or another compiler has",
         'void f(void) { asm("nop"); }',
     ),
     ErrorCode(
         "extension-off",
-        "an extension or a version of the language that is off",
+        "the source needs an extension or a language version that is not enabled",
         "double f(double x) { return x; }",
         ("-cl-ext=-cl_khr_fp64",),
     ),
     ErrorCode(
         "spirv-version",
-        "a builtin that needs a newer SPIR-V",
+        "a builtin needs a newer version of SPIR-V",
         "kernel void k(global int *p) { p[0] = sub_group_elect(); }",
         ("--spirv-version", "1.2"),
     ),
     # Names.
-    ErrorCode("undeclared-identifier", "no such name", "size_t f() { return get_globl_id(0) + lenght; }"),
-    ErrorCode("unknown-type", "no such type", "flaot f() { return 1; }"),
-    ErrorCode("redefinition", "a name has two meanings", "int f(int n) { float n = 1; return n; }"),
+    ErrorCode("undeclared-identifier", "the name is not declared", "size_t f() { return get_globl_id(0) + lenght; }"),
+    ErrorCode("unknown-type", "no type has this name", "flaot f() { return 1; }"),
+    ErrorCode(
+        "redefinition", "a name is declared again with another meaning", "int f(int n) { float n = 1; return n; }"
+    ),
     ErrorCode("undefined-function", "a function that is called has no body", "int g(int);\nint f() { return g(1); }"),
-    ErrorCode("undefined-variable", "a variable is declared only", "extern constant int n;\nint f() { return n; }"),
-    ErrorCode("undeclared-label", "a goto without its label", "void f() { goto end; }"),
-    ErrorCode("unexpected-type", "a type where a value is needed", "float f() { return sqrt(float); }"),
-    ErrorCode("wrong-tag", "a struct that is a union, or an enumeration", "struct S { int n; };\nunion S u;"),
+    ErrorCode(
+        "undefined-variable",
+        "a variable is declared, but never defined",
+        "extern constant int n;\nint f() { return n; }",
+    ),
+    ErrorCode("undeclared-label", "a goto names a label that the function does not have", "void f() { goto end; }"),
+    ErrorCode("unexpected-type", "a type occurs where a value is needed", "float f() { return sqrt(float); }"),
+    ErrorCode(
+        "wrong-tag",
+        "the keyword before a tag (struct, union or enum) is not the keyword of the tag's declaration",
+        "struct S { int n; };\nunion S u;",
+    ),
     # Types.
-    ErrorCode("invalid-type", "words that make no type, or elements that no array has", "unsigned float f();"),
-    ErrorCode("incomplete-type", "a type whose size is not known", "void f() { struct S s; }"),
-    ErrorCode("access-qualifier", "read_only and the like for what is no image", "void f(read_only int n) { }"),
+    ErrorCode(
+        "invalid-type",
+        "the words do not form a type, or the type is not allowed as an array element or function result",
+        "unsigned float f();",
+    ),
+    ErrorCode("incomplete-type", "the size of a type is not known where it is needed", "void f() { struct S s; }"),
+    ErrorCode(
+        "access-qualifier",
+        "an access qualifier such as `read_only` is applied to a type that is not an image",
+        "void f(read_only int n) { }",
+    ),
     ErrorCode(
         "attribute",
-        "an attribute whose arguments make no sense",
+        "an attribute has invalid arguments",
         "kernel __attribute__((reqd_work_group_size(8))) void k() { }",
     ),
-    ErrorCode("restrict", "restrict for what is no pointer", "void f(int restrict n) { }"),
-    ErrorCode("array-size", "an array cannot have so many elements", "void f() { int a[-1]; }"),
+    ErrorCode("restrict", "`restrict` is applied to a type that is not a pointer", "void f(int restrict n) { }"),
+    ErrorCode("array-size", "an array cannot have this number of elements", "void f() { int a[-1]; }"),
     ErrorCode("bit-field", "OpenCL C has no bit-fields", "struct S { int n : 3; };"),
-    ErrorCode("enumerator-range", "a value that no enumerator can have", "enum { BIG = 0xffffffffffffffff, BIGGER };"),
-    ErrorCode("function-pointer", "functions can only be called", "void f() { }\nvoid g() { void *p = f; }"),
-    ErrorCode("function-declarator", "a function by a typedef's name", "typedef int F(int);\nF f;"),
+    ErrorCode(
+        "enumerator-range",
+        "an enumerator has a value that no enumeration can have",
+        "enum { BIG = 0xffffffffffffffff, BIGGER };",
+    ),
+    ErrorCode(
+        "function-pointer",
+        "a function is used without a call, but OpenCL C has no pointers to functions",
+        "void f() { }\nvoid g() { void *p = f; }",
+    ),
+    ErrorCode(
+        "function-declarator",
+        "a function is declared by the name of a typedef, without a list of parameters",
+        "typedef int F(int);\nF f;",
+    ),
     ErrorCode("variadic", "OpenCL C has no variadic functions", "void f(int n, ...) { }"),
     # Declarations.
     ErrorCode(
         "address-space",
-        "an address space that cannot be here, or does not fit",
+        "an address space is not allowed in a declaration, or two address spaces do not match",
         "void f(global int *g, local int *l) { g = l; }",
     ),
     ErrorCode(
         "atomic-initializer",
-        "an atomic object starts with a value where it cannot",
+        "an atomic object has an initial value, but is not in global memory",
         "void f(global int *p) { atomic_int a = 1; }",
     ),
-    ErrorCode("sampler-address-space", "a sampler in memory that holds none", "global sampler_t s = 0;"),
     ErrorCode(
-        "sampler-initializer", "a sampler needs a constant made of the CLK_ macros", "constant sampler_t s = 1.5f;"
+        "sampler-address-space",
+        "a sampler is declared in an address space that cannot hold samplers",
+        "global sampler_t s = 0;",
     ),
-    ErrorCode("invalid-initializer", "an initial value of the wrong form", "void f() { int a[2] = 1; }"),
-    ErrorCode("static-assert", "a static assertion does not hold", '_Static_assert(sizeof(int) == 8, "64 bits");'),
+    ErrorCode(
+        "sampler-initializer",
+        "the initial value of a sampler is not a constant made of the `CLK_` macros",
+        "constant sampler_t s = 1.5f;",
+    ),
+    ErrorCode(
+        "invalid-initializer",
+        "an initial value does not have the form that the type needs",
+        "void f() { int a[2] = 1; }",
+    ),
+    ErrorCode(
+        "static-assert", "the condition of a static assertion is false", '_Static_assert(sizeof(int) == 8, "64 bits");'
+    ),
     ErrorCode(
         "not-constant",
-        "a value that must be known when the program is built",
+        "a value must be known when the program is built, but is not constant",
         "int f(int n) { int a[n]; return a[0]; }",
     ),
-    ErrorCode("pragma", "a pragma that makes no sense", "#pragma OPENCL FP_CONTRACT MAYBE\nvoid f() { }"),
+    ErrorCode("pragma", "the arguments of a pragma are invalid", "#pragma OPENCL FP_CONTRACT MAYBE\nvoid f() { }"),
     # Kernels and functions.
-    ErrorCode("kernel-parameter", "a type that the host cannot pass", "kernel void k(bool b, int *p) { }"),
-    ErrorCode("kernel-result", "a kernel returns nothing", "kernel int k() { return 1; }"),
-    ErrorCode("kernel-static", "a kernel is there for the host", "static kernel void k() { }"),
+    ErrorCode(
+        "kernel-parameter",
+        "a parameter of a kernel has a type that the host program cannot pass",
+        "kernel void k(bool b, int *p) { }",
+    ),
+    ErrorCode("kernel-result", "the result type of a kernel is not void", "kernel int k() { return 1; }"),
+    ErrorCode(
+        "kernel-static", "a kernel is static, but must be visible to the host program", "static kernel void k() { }"
+    ),
     ErrorCode(
         "recursion",
-        "a function that calls itself",
+        "a function calls itself, directly or through other functions",
         "int f(int n);\nint g(int n) { return f(n); }\nint f(int n) { return g(n); }",
     ),
     ErrorCode(
         "return-type",
-        "a value returned where there is none, or none where there is one",
+        "a function with the result type void returns a value, or another function returns no value",
         "void f() { return 1; }\nint g() { return; }",
     ),
     # Calls.
-    ErrorCode("not-a-function", "what is called is no function", "void f(int n) { n(1); }"),
+    ErrorCode("not-a-function", "the called name is not a function", "void f(int n) { n(1); }"),
     ErrorCode(
-        "argument-count", "too many arguments, or too few", "int g(int a) { return a; }\nint f() { return g(1, 2); }"
+        "argument-count",
+        "a call has too many or too few arguments",
+        "int g(int a) { return a; }\nint f() { return g(1, 2); }",
     ),
     ErrorCode(
-        "no-matching-function", "no overload takes these arguments", "float f(global int *p) { return sqrt(p); }"
+        "no-matching-function",
+        "no overload of the function accepts the types of the arguments",
+        "float f(global int *p) { return sqrt(p); }",
     ),
-    ErrorCode("ambiguous-call", "several overloads fit as well", "float f(int n) { return pow(n, 2); }"),
-    ErrorCode("void-value", "nothing as an argument", "void g() { }\nfloat f() { return sqrt(g()); }"),
+    ErrorCode(
+        "ambiguous-call", "several overloads match the arguments equally well", "float f(int n) { return pow(n, 2); }"
+    ),
+    ErrorCode("void-value", "an argument has the type void", "void g() { }\nfloat f() { return sqrt(g()); }"),
     # Conversions.
     ErrorCode(
         "incompatible-types",
-        "no implicit conversion",
+        "no implicit conversion exists between the two types",
         "struct S { int n; };\nint f(struct S s) { int n = s; return n; }",
     ),
-    ErrorCode("invalid-cast", "no explicit conversion", "int4 f(float4 v) { return (int4)v; }"),
-    ErrorCode("invalid-condition", "neither true nor false", "void f(float4 v) { if (v) return; }"),
-    ErrorCode("invalid-index", "an index that is no integer", "int f(int *p) { return p[1.5f]; }"),
+    ErrorCode("invalid-cast", "a cast cannot convert between the two types", "int4 f(float4 v) { return (int4)v; }"),
+    ErrorCode(
+        "invalid-condition",
+        "a condition has a type that is neither true nor false",
+        "void f(float4 v) { if (v) return; }",
+    ),
+    ErrorCode("invalid-index", "an index is not an integer", "int f(int *p) { return p[1.5f]; }"),
     # Operators.
     ErrorCode(
-        "invalid-operands", "operands that the operator does not take", "float4 f(float4 a, float3 b) { return a + b; }"
+        "invalid-operands",
+        "the operator does not accept operands of these types",
+        "float4 f(float4 a, float3 b) { return a + b; }",
     ),
-    ErrorCode("vector-literal", "parts that do not make the vector", "float4 f(float2 v) { return (float4)(v, 1); }"),
-    ErrorCode("vector-subscript", "a vector has no such component", "float f(float4 v) { return v[4]; }"),
-    ErrorCode("swizzle", "no such components", "float f(float2 v) { return v.z; }"),
-    ErrorCode("duplicate-swizzle", "one component is assigned to twice", "void f(float4 v) { v.xx = 1; }"),
-    ErrorCode("no-member", "no such member", "struct S { int width; };\nint f(struct S s) { return s.widht; }"),
-    ErrorCode("member-of-pointer", "`.` behind a pointer", "struct S { int n; };\nint f(struct S *s) { return s.n; }"),
-    ErrorCode("not-subscriptable", "neither an array nor a pointer", "int f(int n) { return n[0][0]; }"),
-    ErrorCode("not-an-lvalue", "a value where an object is needed", "void f(int n) { (n + 1)++; }"),
-    ErrorCode("not-assignable", "arrays are not assigned", "void f() { int a[2], b[2]; a = b; }"),
-    ErrorCode("read-only", "an object that cannot be changed", "void f(const int n) { n = 1; }"),
     ErrorCode(
-        "generic-selection", "no association fits, or two do", "int f(float x) { return _Generic(x, int: 1, long: 2); }"
+        "vector-literal",
+        "the parts of a vector literal do not make a vector of its type",
+        "float4 f(float2 v) { return (float4)(v, 1); }",
+    ),
+    ErrorCode("vector-subscript", "the vector has no component with this index", "float f(float4 v) { return v[4]; }"),
+    ErrorCode("swizzle", "the vector has no components with these names", "float f(float2 v) { return v.z; }"),
+    ErrorCode(
+        "duplicate-swizzle", "an assignment names a component of a vector twice", "void f(float4 v) { v.xx = 1; }"
+    ),
+    ErrorCode(
+        "no-member",
+        "the struct or union has no member with this name",
+        "struct S { int width; };\nint f(struct S s) { return s.widht; }",
+    ),
+    ErrorCode(
+        "member-of-pointer",
+        "`.` follows a pointer, which needs `->`",
+        "struct S { int n; };\nint f(struct S *s) { return s.n; }",
+    ),
+    ErrorCode(
+        "not-subscriptable",
+        "a subscript follows a value that is neither an array nor a pointer",
+        "int f(int n) { return n[0][0]; }",
+    ),
+    ErrorCode(
+        "not-an-lvalue",
+        "an operator needs an object (an lvalue), but its operand is only a value",
+        "void f(int n) { (n + 1)++; }",
+    ),
+    ErrorCode("not-assignable", "an array is assigned to as a whole", "void f() { int a[2], b[2]; a = b; }"),
+    ErrorCode("read-only", "the source changes an object that is read-only", "void f(const int n) { n = 1; }"),
+    ErrorCode(
+        "generic-selection",
+        "no association of `_Generic` matches, or two associations match",
+        "int f(float x) { return _Generic(x, int: 1, long: 2); }",
     ),
     # Statements.
-    ErrorCode("duplicate-case", "two equal labels in a switch", "void f(int n) { switch (n) { case 1: case 1: ; } }"),
-    ErrorCode("outside-loop", "break or continue outside of loops", "void f() { continue; }"),
-    ErrorCode("outside-switch", "case or default outside of a switch", "void f() { default: ; }"),
+    ErrorCode(
+        "duplicate-case",
+        "two case labels of a switch have the same value",
+        "void f(int n) { switch (n) { case 1: case 1: ; } }",
+    ),
+    ErrorCode("outside-loop", "`break` or `continue` occurs outside of loops", "void f() { continue; }"),
+    ErrorCode("outside-switch", "`case` or `default` occurs outside of a switch", "void f() { default: ; }"),
     ErrorCode(
         "vulkan",
-        "modules for Vulkan cannot have this",
+        "a module for Vulkan cannot contain this feature",
         "global int count;\nkernel void k(global int *out)\n{\n    out[0] = count;\n}",
         ("--target-env", "vulkan1.3"),
     ),

@@ -18,182 +18,206 @@ MATRICES: tuple[ErrorCode, ...] = (
     # The type.
     ErrorCode(
         "coop-mat-extension-off",
-        "cooperative matrices are used while their extension is off",
+        "the source uses cooperative matrices while their extension is off",
         "typedef float M __attribute__((coop_mat(memory_scope_sub_group, 16, 16, CLK_COOPERATIVE_MATRIX_A)));",
         ("-cl-ext=-cl_khr_cooperative_matrix",),
         bare=True,
     ),
     ErrorCode(
         "coop-mat-attribute",
-        "the type attribute does not have its four arguments, or stands where no component type is",
+        "the attribute `coop_mat` lacks arguments, or is not part of the type of a variable, function or typedef",
         "typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16)));\n"
         "struct MATRIX(16, 16, CLK_COOPERATIVE_MATRIX_A) S { int n; };",
     ),
-    ErrorCode("coop-mat-component", "no component can be of this type", "typedef bool M MATRIX(16, 16, 0);"),
+    ErrorCode(
+        "coop-mat-component",
+        "the type cannot be the component type of a cooperative matrix",
+        "typedef bool M MATRIX(16, 16, 0);",
+    ),
     ErrorCode(
         "coop-mat-scope",
-        "the scope is neither the subgroup nor the work-group",
+        "the scope of a matrix type is neither the subgroup nor the work-group",
         "typedef float M __attribute__((coop_mat(memory_scope_device, 16, 16, CLK_COOPERATIVE_MATRIX_A)));",
     ),
     ErrorCode(
         "coop-mat-shape",
-        "the number of rows or columns is no constant, or out of range",
+        "the number of rows or columns of a matrix type is not a constant, or is out of range",
         "typedef float M __attribute__((coop_mat(memory_scope_sub_group, 16, 0, CLK_COOPERATIVE_MATRIX_A)));",
     ),
     ErrorCode(
         "coop-mat-use",
-        "the use is none of the three",
+        "the use of a matrix type is not A, B or accumulator",
         "typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, 3)));",
     ),
     # Where matrices may be.
-    ErrorCode("coop-mat-kernel-parameter", "a kernel takes no matrix", "kernel void k(C c) { }"),
-    ErrorCode("coop-mat-file-scope", "a matrix outside of functions", "C c;"),
-    ErrorCode("coop-mat-address-space", "a matrix outside of private memory", "kernel void k() { local C c; }"),
-    ErrorCode("coop-mat-union", "a matrix as a member of a union", "union U { C c; int n; };"),
-    ErrorCode("coop-mat-opaque", "what only a type with a size has", "int f(C c) { return sizeof(c); }"),
+    ErrorCode("coop-mat-kernel-parameter", "a cooperative matrix is a parameter of a kernel", "kernel void k(C c) { }"),
+    ErrorCode("coop-mat-file-scope", "a cooperative matrix is declared outside of functions", "C c;"),
+    ErrorCode(
+        "coop-mat-address-space",
+        "a cooperative matrix is declared outside of private memory",
+        "kernel void k() { local C c; }",
+    ),
+    ErrorCode("coop-mat-union", "a cooperative matrix is a member of a union", "union U { C c; int n; };"),
+    ErrorCode(
+        "coop-mat-opaque",
+        "an operator such as `sizeof` is applied to a cooperative matrix, which has no size",
+        "int f(C c) { return sizeof(c); }",
+    ),
     ErrorCode(
         "coop-mat-pointer",
-        "another view of a matrix's memory, or of other memory as a matrix",
+        "a pointer to a cooperative matrix is converted to a pointer to another type, or the reverse",
         "float f(C *c) { return *(float *)c; }",
     ),
     # What makes one.
     ErrorCode(
         "coop-mat-no-target",
-        "the matrix type of the call does not follow from where it stands",
+        "the compiler cannot derive the matrix type of a call's result from the context of the call",
         "void f(global float *p) { coop_mat_load(p, ROW_MAJOR, 32); }",
     ),
     ErrorCode(
         "coop-mat-mismatch",
-        "a matrix where something else is wanted, or the other way round, or another matrix type",
+        "a value does not have the type that its context needs, and one of the two types is a cooperative matrix",
         "void f(C c, D d, I i, float x)\n{\n    x = coop_mat_init(0);\n    c = d;\n    c = i;\n    c = x;\n}",
     ),
     ErrorCode(
-        "coop-mat-init", "the value for all components is no scalar", "void f(float4 v) { C c = coop_mat_init(v); }"
+        "coop-mat-init",
+        "the value that `coop_mat_init` would store in all components is not a scalar",
+        "void f(float4 v) { C c = coop_mat_init(v); }",
     ),
     ErrorCode(
         "coop-mat-conversion",
-        "a conversion that would change more than the components and the use",
+        "a conversion would change the scope or shape of a matrix, or is between a matrix and a scalar",
         "void f(C c, D d) { c = (C)d; float x = (float)c; }",
     ),
     ErrorCode(
         "coop-mat-saturation",
-        "saturation to floating-point components",
+        "the result of a conversion with saturation has floating-point components",
         "void f(C c, I i) { c = coop_mat_convert_sat(i); }",
     ),
     # Memory.
     ErrorCode(
         "coop-mat-pointee",
-        "a load or store does not go through a pointer to the component type",
+        "the pointer of a load or store does not point to the component type of the matrix",
         "void f(global int *p) { C c = coop_mat_load(p, ROW_MAJOR, 32); }",
     ),
     ErrorCode(
         "coop-mat-const-store",
-        "a store to what is read-only",
+        "a store goes through a pointer to read-only memory",
         "void f(const global float *p, C c) { coop_mat_store(p, c, ROW_MAJOR, 32); }",
     ),
     ErrorCode(
         "coop-mat-layout",
-        "the layout is no constant, or none of the layouts",
+        "the layout is not a constant, or is not one of the layout enumerators",
         "void f(global float *p, int n) { C c = coop_mat_load(p, n, 32); }",
     ),
     ErrorCode(
         "coop-mat-invalid-stride",
-        "the stride is no integer, or a negative constant",
+        "the stride is not an integer, or is a negative constant",
         "void f(global float *p) { C c = coop_mat_load(p, ROW_MAJOR, 32.0f); }",
     ),
     ErrorCode(
         "coop-mat-bounds",
-        "a place or an extent of a checked access is no uint",
+        "the row, the column, or the number of rows or columns of a checked access does not fit uint",
         "void f(global float *p) { C c = coop_mat_load_checked(p, ROW_MAJOR, 32, 0, -1, 100, 1.5f); }",
     ),
     # The multiply-add.
     ErrorCode(
         "coop-mat-not-a-matrix",
-        "the argument is no matrix",
+        "an argument that must be a cooperative matrix has another type",
         "void f(A a, C c, float b) { c = coop_mat_mulAdd(a, b, c); }",
     ),
     ErrorCode(
         "coop-mat-wrong-use",
-        "a matrix of another use than its place among the operands says",
+        "the use of a matrix (A, B or accumulator) is not the use that its position among the operands requires",
         "void f(A a, B b, C c) { c = coop_mat_mulAdd(b, a, c); }",
     ),
     ErrorCode(
         "coop-mat-shapes",
-        "rows and columns of the operands do not fit",
+        "the numbers of rows and columns of the operands of a multiply-add do not fit together",
         "void f(A a, B b, D d) { d = coop_mat_mulAdd(a, b, d); }",
     ),
     ErrorCode(
         "coop-mat-component-class",
-        "integers together with floating point",
+        "a multiply-add has operands with integer components and operands with floating-point components",
         "void f(A a, B b, I i) { i = coop_mat_mulAdd(a, b, i); }",
     ),
     ErrorCode(
         "coop-mat-narrow",
-        "an operation that matrices of types of fewer than 8 bits do not have",
+        "the operation is not defined for matrices whose component type has fewer than 8 bits",
         "typedef floate2m1_t E MATRIX(16, 8, CLK_COOPERATIVE_MATRIX_A);\nvoid f(E e) { e = e + e; }",
     ),
     ErrorCode(
         "coop-mat-operands",
-        "the operand mask is no constant, or has bits that mean nothing",
+        "the operand mask of a multiply-add is not a constant, or has bits without a meaning",
         "void f(A a, B b, C c, int n) { c = coop_mat_mulAdd(a, b, c, n); }",
     ),
     # Operators and components.
     ErrorCode(
-        "coop-mat-operator", "an operator that matrices do not have", "void f(C c, float4 v) { c = c / v; c = c & c; }"
+        "coop-mat-operator",
+        "cooperative matrices do not have this operator",
+        "void f(C c, float4 v) { c = c / v; c = c & c; }",
     ),
     ErrorCode(
-        "coop-mat-operand-types", "the operands are of different matrix types", "void f(C c, D d) { c = c + d; }"
+        "coop-mat-operand-types",
+        "the operands of an operator have different matrix types",
+        "void f(C c, D d) { c = c + d; }",
     ),
-    ErrorCode("coop-mat-condition", "a matrix is neither true nor false", "void f(C c) { if (c) return; }"),
+    ErrorCode("coop-mat-condition", "a cooperative matrix is used as a condition", "void f(C c) { if (c) return; }"),
     ErrorCode(
         "coop-mat-index",
-        "what chooses a component is no integer, or a constant out of range",
+        "the index of a component is not an integer, or is a constant out of range",
         "float f(C c) { return c[-1] + c[512] + c[1.0f]; }",
     ),
-    ErrorCode("array-bounds", "an array of matrices has no such element", "void f(C c) { C k[2]; k[2] = c; }"),
-    ErrorCode("coop-mat-element-address", "the address of a component", "void f(C c) { float *p = &c[0]; }"),
+    ErrorCode(
+        "array-bounds", "a constant index is outside of an array of matrices", "void f(C c) { C k[2]; k[2] = c; }"
+    ),
+    ErrorCode(
+        "coop-mat-element-address",
+        "the source takes the address of a component of a cooperative matrix",
+        "void f(C c) { float *p = &c[0]; }",
+    ),
     # Functions of components.
     ErrorCode(
         "coop-mat-builtin",
-        "a builtin that is not calculated component by component, or an operand that is neither matrix nor scalar",
+        "a builtin cannot be applied to matrices, or an operand is neither a matrix nor a scalar",
         "void f(C c, float4 v) { c = isnan(c); c = fmax(c, v); }",
     ),
     ErrorCode(
         "coop-mat-function",
-        "an operand is not the name of a function, or of a kernel",
+        "an operand that must be the name of a function is another expression, or the name of a kernel",
         "float f(uint row, uint column);\nkernel void k(float x) { C c = coop_mat_build(&f); c = coop_mat_map(c, x); }",
     ),
     ErrorCode(
         "coop-mat-function-type",
-        "a function as an operand has other parameters or another result than the operation wants",
+        "a function that is an operand does not have the parameters or the result that the operation needs",
         "float f(int row, uint column) { return row; }\nvoid g() { C c = coop_mat_build(f); }",
     ),
     ErrorCode(
         "coop-mat-function-effect",
-        "a function as an operand does more than calculate a value of its arguments and of memory",
+        "a function that is an operand does more than calculate a value from its arguments and from memory",
         "float f(uint row, uint column, global float *p) { return p[row] = column; }\n"
         "void g(global float *p) { C c = coop_mat_build(f, p); }",
     ),
     ErrorCode(
         "coop-mat-reduce",
-        "the directions of a reduction are no constant or none of the four, or the sizes do not follow from them",
+        "the kind of a reduction is not one of the four constants, or the matrix types do not fit the kind",
         "float sum(float x, float y) { return x + y; }\n"
         "void f(C c, int n)\n{\n    c = coop_mat_reduce(c, n, sum);\n"
         "    D d = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN, sum);\n}",
     ),
     ErrorCode(
         "coop-mat-scaled",
-        "the components of a scaled multiply-add have other types, or a pointer is to no scales",
+        "a scaled multiply-add has a matrix of an unsuitable component type, or a scale pointer of a wrong type",
         "void f(A a, B b, C c, const global uchar *s) { c = coop_mat_mulAdd_scaled(a, s, 1, b, s, 1, c); }",
     ),
     ErrorCode(
         "coop-mat-print",
-        "the name of a printed matrix is no string literal, or the language version has no printf",
+        "the name of a printed matrix is not a string literal, or the language version has no `printf`",
         "void f(C c, constant char *name) { coop_mat_print(c, name); }",
     ),
     ErrorCode(
         "coop-mat-work-group-size",
-        "a kernel has matrices of its work-group, and does not say how large that is",
+        "a kernel has matrices of its work-group, but does not declare the size of the work-group",
         "kernel void k(global float *p)\n{\n"
         "    float m __attribute__((coop_mat(memory_scope_work_group, 16, 16, CLK_COOPERATIVE_MATRIX_A)));\n"
         "    m = coop_mat_load(p, ROW_MAJOR, 16);\n"
@@ -202,39 +226,39 @@ MATRICES: tuple[ErrorCode, ...] = (
     # Devices and lowerings.
     ErrorCode(
         "coop-mat-target-type",
-        "a matrix type that the device does not have",
+        "the device does not have this matrix type",
         "kernel void k(global float *p) { D d = coop_mat_load(p, ROW_MAJOR, 16); }",
         ("--matrix-variants", "16x32x8.f16xf16_f32_f32.nosat"),
     ),
     ErrorCode(
         "coop-mat-target-mul-add",
-        "a multiply-add that the device does not have, though it has the types",
+        "the device does not have this multiply-add, although it has the matrix types",
         "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
         ("--matrix-variants", "16x32x8.f16xf16_f16_f16.nosat 16x32x16.f16xf16_f32_f32.nosat"),
     ),
     ErrorCode(
         "coop-mat-target-stride",
-        "a stride that is no multiple of what the device wants",
+        "the stride is not a multiple of the number that the device requires",
         "void f(global float *p) { C c = coop_mat_load(p, ROW_MAJOR, 33); }",
         ("--matrix-stride-multiple", "16"),
     ),
     ErrorCode(
         "coop-mat-target-pointer",
-        "a matrix starts at an address that is no multiple of what the device wants",
+        "a matrix starts at an address that is not aligned as the device requires",
         "kernel void k(uint i)\n{\n    local float tile[1024];\n"
         "    C c = coop_mat_load(tile + 1 + i * 4, ROW_MAJOR, 32);\n}",
         ("--matrix-pointer-alignment", "16"),
     ),
     ErrorCode(
         "matrix-between-programs",
-        "a function of another program has matrices in its signature",
+        "a function that another program defines has matrices in its signature",
         "C square(C);\nkernel void k(global float *p)\n{\n"
         "    coop_mat_store(p, square(coop_mat_init(1.0f)), ROW_MAJOR, 32);\n}",
         ("-c",),
     ),
     ErrorCode(
         "native-matrix",
-        "the instructions for matrices cannot do it; the other lowerings can",
+        "SPIR-V's matrix instructions cannot express the operation, but other routes can",
         "kernel void k(global uint2 *out, uint i)\n{\n    out[0] = coop_mat_coord(C, i);\n}",
         ("--matrices", "native"),
     ),

@@ -21,60 +21,82 @@ class OtherCode:
     advice: str
 
 
-_IR = "Compare the module with [the dialects](dialects.md) that are read, and with what your compiler wrote."
+_IR = "Compare the module with [the dialects](dialects.md) that coopmat reads, and with the output of your compiler."
 _SPIRV = (
-    "See [what is refused](spirv-input.md#what-is-refused). If `spirv-val` accepts the module and the page does not"
-    " list its operation, report a bug."
+    "See [what is refused](spirv-input.md#what-is-refused). If `spirv-val` accepts the module, and that page does not"
+    " list the operation, report a bug."
 )
 
 OTHERS: tuple[OtherCode, ...] = (
     # LLVM IR.
-    OtherCode("ir-syntax", "the text is no LLVM IR that this compiler reads", _IR),
+    OtherCode("ir-syntax", "the text is not LLVM IR that this compiler can read", _IR),
     OtherCode("ir-call", "a call of a matrix function has wrong arguments", _IR),
     OtherCode("ir-matrix-type", "a matrix type in LLVM IR has an unknown form", _IR),
     OtherCode("ir-metadata", "metadata that describe a matrix are wrong or missing", _IR),
-    OtherCode("ir-operation", "a matrix operation in LLVM IR is unknown, or used in a wrong way", _IR),
+    OtherCode("ir-operation", "a matrix operation in LLVM IR is unknown, or is used incorrectly", _IR),
     OtherCode("ir-not-supported", "valid LLVM IR uses matrices in a way that is not supported", _IR),
     # SPIR-V.
-    OtherCode("spirv-invalid", "the module is not valid SPIR-V", "Check it with `spirv-val`, and repair its producer."),
-    OtherCode("spirv-not-supported", "valid SPIR-V needs something that is not supported", _SPIRV),
+    OtherCode(
+        "spirv-invalid",
+        "the module is not valid SPIR-V",
+        "Check the module with `spirv-val`, and fix the program that wrote it.",
+    ),
+    OtherCode("spirv-not-supported", "valid SPIR-V needs a feature that is not supported", _SPIRV),
     OtherCode("spirv-operation", "an operation on matrices in SPIR-V cannot be lowered", _SPIRV),
     OtherCode(
         "spirv-tools",
-        "no spirv-val was found that knows cooperative matrices",
-        "Run `coopmat doctor --install spirv-tools`, or set COOPMAT_SPIRV_TOOLS to the directory of one.",
+        "no `spirv-val` was found that knows cooperative matrices",
+        "Run `coopmat doctor --install spirv-tools`, or set COOPMAT_SPIRV_TOOLS to a directory with such a program.",
     ),
     # Devices.
     OtherCode(
-        "no-device", "there is no device", "`coopmat doctor` lists what is missing, and the commands that install it."
+        "no-device",
+        "no device was found",
+        "`coopmat doctor` lists the missing components, and the commands that install them.",
     ),
     OtherCode("unknown-device", "no device has this name", "`coopmat devices` lists the names."),
     OtherCode(
         "dead-device",
-        "the device does not build an empty kernel",
+        "the driver of the device cannot build even an empty kernel",
         "`coopmat devices` shows the reason. Choose another device with `--device`.",
     ),
     OtherCode(
         "device-build",
-        "the device's own compiler refuses the program",
-        "The message has the compiler's log and the path of the kept source. Try another route (`--matrices`).",
+        "the compiler in the device's driver rejects the program",
+        "The message has the driver's log and the path of the saved source. Try another route (`--matrices`).",
     ),
-    OtherCode("device-info", "a file of device facts has a wrong line", "Write a line as KEY=VALUE."),
-    OtherCode("closed", "the Vulkan device or the launch was closed before", "Open it anew."),
+    OtherCode("device-info", "a file with device properties has an invalid line", "Write each line as KEY=VALUE."),
+    OtherCode(
+        "closed",
+        "a Vulkan device or a launch is used after it was closed",
+        "Open the device or create the launch again.",
+    ),
     OtherCode(
         "forked",
         "a process uses a Vulkan device that was opened before the process was forked",
-        "Start processes by multiprocessing's method `spawn`.",
+        "Start processes with the method `spawn` of Python's module multiprocessing.",
     ),
-    OtherCode("spirv", "the bytes for a Vulkan device are no SPIR-V module", "Pass what `--emit spv` writes."),
+    OtherCode(
+        "spirv", "the bytes that a Vulkan device must load are not a SPIR-V module", "Pass the output of `--emit spv`."
+    ),
     OtherCode("vulkan-device", "a Vulkan device lacks what the module requires", "Choose another route or device."),
     OtherCode(
         "no-route", "the route cannot be used on this device", "`coopmat devices` lists the route of each device."
     ),
     # Launches.
-    OtherCode("run-header", "a run header is wrong", "Compare the line with [the run header](run.md)."),
-    OtherCode("check-failed", "a result differs from the expected one", "Read the first wrong element and the map."),
-    OtherCode("npy-file", "a file is no array of numpy, or has another shape or type", "Write it with `numpy.save`."),
+    OtherCode(
+        "run-header",
+        "a run header, which states how `coopmat run` launches a kernel, is invalid",
+        "Compare the line with [the run header](run.md).",
+    ),
+    OtherCode(
+        "check-failed",
+        "a result differs from the expected one",
+        "The notes show the first wrong element, and a map of the wrong elements.",
+    ),
+    OtherCode(
+        "npy-file", "a file is not a numpy array, or the array has another shape or type", "Write it with `numpy.save`."
+    ),
     OtherCode("unknown-kernel", "the program has no kernel of this name", "The message lists the kernels."),
     OtherCode(
         "partial-subgroup",
@@ -86,7 +108,11 @@ OTHERS: tuple[OtherCode, ...] = (
         "the global size leaves a work-group incomplete",
         "Make the global size a multiple of the local size.",
     ),
-    OtherCode("argument", "an argument of a launch does not fit the kernel's parameter", "The message names both."),
+    OtherCode(
+        "argument",
+        "an argument of a launch does not fit the kernel's parameter",
+        "The message names the argument and the parameter.",
+    ),
     OtherCode(
         "alignment",
         "an array starts at an address that the kernel cannot use",
@@ -94,22 +120,26 @@ OTHERS: tuple[OtherCode, ...] = (
     ),
     OtherCode(
         "crash",
-        "the process that ran the kernel ended by a signal",
+        "a signal ended the process that ran the kernel",
         "The notes have the sizes, the arguments and the likely cause. Check the kernel's accesses with Oclgrind.",
     ),
-    OtherCode(
-        "timeout", "the kernel ran longer than `--timeout`", "Look for a loop without an end, or raise the limit."
-    ),
+    OtherCode("timeout", "the kernel ran longer than `--timeout`", "Look for an endless loop, or raise the limit."),
     # Commands.
-    OtherCode("usage", "the command line is wrong", "`--help` after a command lists its options."),
+    OtherCode("usage", "the command line is wrong", "`--help` after a command lists the options of the command."),
     OtherCode("file", "a file cannot be read or written", "Check the path and its permissions."),
-    OtherCode("no-such-stage", "the input has no such stage", "`coopmat compile --help` lists the stages."),
     OtherCode(
-        "layer-compiler", "the layer's library cannot be compiled", "Install a C compiler, or the extra `layer`."
+        "no-such-stage",
+        "the requested stage of the compilation does not exist for this input",
+        "`coopmat compile --help` lists the stages.",
+    ),
+    OtherCode(
+        "layer-compiler",
+        "the library of the OpenCL layer cannot be compiled",
+        "Install a C compiler, or coopmat with the extra `layer`.",
     ),
     OtherCode(
         "internal-error",
-        "the compiler has a fault",
+        "the compiler has a bug",
         "Report it with the source, the command line and the text of the message.",
     ),
 )
