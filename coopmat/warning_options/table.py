@@ -73,9 +73,7 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("unused-comparison", True, ("unused",), "the result of a comparison is unused"),
     # Control flow.
     Warning("uninitialized", False, ("most",), "a variable is read before anything was stored to it"),
-    Warning(
-        "sometimes-uninitialized", False, ("uninitialized",), "some branch always reads a variable without a value"
-    ),
+    Warning("sometimes-uninitialized", False, ("uninitialized",), "a branch always reads a variable without a value"),
     Warning("conditional-uninitialized", False, (), "a variable without a value may be read"),
     Warning("return-type", True, ("most",), "the end of a function that returns a value can be reached"),
     Warning("implicit-fallthrough", False, (), "a case runs into the next one"),
