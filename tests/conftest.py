@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -20,6 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Processes that tests start have the buffers of a user's: this variable changes those of the C library, too.
+    os.environ.pop("PYTHONUNBUFFERED", None)
     passes.ALWAYS_VERIFY = True
     optimizer.ALWAYS = config.getoption("--all")
 

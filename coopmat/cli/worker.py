@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -32,6 +33,7 @@ class Step(NamedTuple):
 
 # The seconds that a worker which has returned its status gets to end.
 _PATIENCE = 5.0
+_LINE_BUFFERED = 1  # _IOLBF of the C library
 
 Report = Callable[[Step], None]
 
@@ -90,9 +92,20 @@ def _serve(work: Callable[[Report], int], pipe: Connection, parents: Connection 
     if hasattr(os, "setsid"):
         os.setsid()
     threading.Thread(target=_follow, args=(pipe,), daemon=True).start()
+    _write_lines_at_once()
     status = run_guarded(partial(work, lambda step: pipe.send(tuple(step))), Reporter().show_error)
     sys.stdout.flush()
     pipe.send(int(status))
+
+
+def _write_lines_at_once() -> None:
+    """Let the C library write each line that a kernel prints when it ends.
+
+    Otherwise, lines for a file or a pipe would follow those of Python, or be lost: this process ends without exit().
+    """
+    if sys.platform == "linux":
+        library = ctypes.CDLL(None)
+        library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), None, _LINE_BUFFERED, 0)
 
 
 def _follow(pipe: Connection) -> None:

@@ -57,8 +57,11 @@ def test_a_terminal_shows_tables_and_a_file_the_rows(tmp_path):
     spirv_device()
     (tmp_path / "k.cl").write_bytes(KERNEL)
     command = [sys.executable, "-m", "coopmat", "run", "k.cl"]
-    plain = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert plain[0] == "a [b] [2 x 3 int A]" and plain[2].split() == ["3", "4", "5"]
+    # Buffers as a user has them: this variable changes those of the C library, too.
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(command, cwd=tmp_path, env=usual, capture_output=True, text=True, check=True)
+    plain = done.stdout.splitlines()
+    assert plain[0] == "a [b] [2 x 3 int A]" and plain[2].split() == ["3", "4", "5"] and "k: one" in plain[3]
     parent, child = pty.openpty()
     with subprocess.Popen(command, cwd=tmp_path, stdout=child, env={**os.environ, "TERM": "xterm"}) as process:
         os.close(child)
