@@ -80,7 +80,7 @@ def walk() -> str:
         for _ in range(2):
             done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
     files, tables = re.findall(r"^(\d+) files and (\d+) of tables$", done.stdout, re.MULTILINE)[0]
-    return f"That kernel's way goes through {files} files, and {tables} of tables."
+    return f"For `kernels/gemm_f16.cl`, the list has {files} files, and {tables} further files that contain tables."
 
 
 FIGURES: Mapping[str, Callable[[], str]] = {

@@ -20,14 +20,15 @@ _HEAD = """\
 Made by `tools/pages diagnostics > docs/diagnostics.md`; do not edit.
 
 Every error has a code. The first line of the message ends with the code in brackets. For each code, this page has an
-example, the compiler's message, and a source without the error. If a source cannot show the fix, a sentence states it.
+example, the compiler's message, and a source without the error. If a changed source cannot avoid the error, a sentence
+states the remedy instead.
 
-A message marks the position of the error with a caret. Below the caret, it may show a text that corrects the source.
+A message marks the position of the error with a caret. The line below the caret may show text that corrects the source.
 Notes may follow. The compiler reports the errors of a file in the order of the source, at most 20
 (`-ferror-limit=N` sets another limit).
 
-Warnings are in [warnings.md](warnings.md). `--diagnostics json` and `--diagnostics sarif` print all diagnostics as
-data. With SARIF, each code has a link to its section of this page.
+[warnings.md](warnings.md) describes the warnings. `--diagnostics json` and `--diagnostics sarif` print all diagnostics
+as data. In SARIF, each code has a link to its section of this page.
 """
 
 
@@ -60,7 +61,7 @@ def document() -> str:
             lines_ += ["The examples begin with these lines:", "", *block(before), ""]
         lines_ += ["| code | meaning |", "|---|---|", *(f"| [`{r.code}`](#{r.code}) | {r.meaning} |" for r in rows), ""]
         for row in rows:
-            lines_ += [f"### {row.code}", "", f"{sentence(row.meaning)}{_options(row)}.", "", *lines(row, before)]
+            lines_ += [f"### {row.code}", "", f"{sentence(row.meaning)}.{_options(row)}", "", *lines(row, before)]
     lines_ += [f"## {TITLE}", ""]
     for other in OTHERS:
         lines_ += [f"### {other.code}", "", f"{sentence(other.meaning)}. {other.advice}", ""]
@@ -90,7 +91,7 @@ def lines(row: ErrorCode, before: str, with_before: bool = False) -> Iterator[st
 
 
 def _options(row: ErrorCode) -> str:
-    return f" (with `{' '.join(row.options)}`)" if row.options else ""
+    return f" The example is compiled with `{' '.join(row.options)}`." if row.options else ""
 
 
 def block(text: str, language: str = "c") -> list[str]:

@@ -106,27 +106,27 @@ _OWN = {
         "void f(global float *p, size_t n) { C c = coop_mat_load(p, ROW_MAJOR, n); }",
     ),
     "spirv-matrices": WarningExample(
-        advice="Change the front end that wrote the module: the message names the instruction and the rule."
+        advice="Change the program that wrote the SPIR-V module. The message names the instruction and the rule."
     ),
     "spirv-specialisation": WarningExample(
-        advice="Write the shape and the layout as ordinary constants, or compile one module for each value."
+        advice="Write the shape or layout of the matrix as an ordinary constant, or compile a module for each value."
     ),
     "unknown-warning-option": WarningExample(advice="Correct the option: the table of warnings has all names."),
     "unused-command-line-argument": WarningExample(advice="Remove the option."),
     "unchecked-shapes": WarningExample(
-        advice="List the device's multiply-adds with `--matrix-variants`, or name the device with `--device`."
+        advice="State the device's multiply-adds by `--matrix-variants`, or name the device by `--device`."
     ),
     **{
         f"matrix-performance-{name}": WarningExample(
             advice=f"{advice} See [the advice](performance.md#advice-on-slow-kernels) with measured examples."
         )
         for name, advice in {
-            "instruction": "Use component types and a shape for which the device has an instruction.",
-            "registers": "Use a smaller tile, or fewer tiles for each subgroup.",
-            "tile": "Use the tile that the message names.",
-            "stride": "Pad the rows, so that the stride is some elements longer.",
-            "layout": "Store the factor (A or B) in the layout that the message names.",
-            "checked": "Use unchecked loads for tiles inside of the matrix, and checked loads for tiles at its edge.",
+            "instruction": "Use component types and a shape of matrices for which the device has an instruction.",
+            "registers": "Use a smaller tile, or fewer tiles in each subgroup.",
+            "tile": "Use the tile size that the message states.",
+            "stride": "Pad each row of the matrix in memory, so that the stride is some elements longer.",
+            "layout": "Store the factor (A or B) in memory in the layout that the message names.",
+            "checked": "Use checked loads only for tiles at the edge of the matrix, otherwise unchecked loads.",
         }.items()
     },
 }

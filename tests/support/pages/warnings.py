@@ -12,20 +12,20 @@ from .diagnostics import block, compiled, sentence
 from .warning_examples import EXAMPLES
 
 OPTIONS = """\
-If clang has a warning, its name, groups and default are clang's. These options control a warning or a group; if two
-options contradict each other, the later option wins:
+If clang also has a warning, its name, groups and default are the same as in clang. The following options control a
+warning or a group of warnings (`<name>`). If two options contradict each other, the later option wins:
 
 - `-W<name>` turns the warning on, and `-Wno-<name>` turns it off.
-- `-Werror=<name>` makes the warning an error, and `-Wno-error=<name>` makes it a warning again.
+- `-Werror=<name>` turns the warning into an error, and `-Wno-error=<name>` reverses this.
 - `-Werror` makes all enabled warnings errors.
 - `-Weverything` turns all warnings on.
-- `-w` turns all warnings off, and skips the analysis that only warnings need.
+- `-w` turns all warnings off. The compiler then skips the analyses that only warnings need.
 
-In a source, these pragmas affect the rest of their file: `#pragma clang diagnostic push`, `pop`, `ignored "-W<name>"`,
-`warning "-W<name>"` and `error "-W<name>"`.
+In a source file, pragmas that begin with `#pragma clang diagnostic` affect the rest of the file. They end with `push`,
+`pop`, `ignored "-W<name>"`, `warning "-W<name>"` or `error "-W<name>"`.
 
-`coopmat run` and `coopmat.Program` turn the group `-Wmatrix-performance` on, which gives advice on slow kernels
-([performance.md](performance.md#advice-on-slow-kernels))."""
+`coopmat run` and `coopmat.Program` turn on the group `-Wmatrix-performance`. The warnings of this group give advice on
+slow kernels ([performance.md](performance.md#advice-on-slow-kernels))."""
 
 _HEAD = f"""\
 # Warnings

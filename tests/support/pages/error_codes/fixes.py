@@ -188,18 +188,21 @@ ADVICE = {
     "or avoid the operation.",
     "matrix-type-part": "Pass a row or column with the element type of the matrix. A row has as many elements as the "
     "matrix has columns, and a column has as many elements as the matrix has rows.",
-    "extension-off": "Enable the extension (here, remove the option), or use a type that needs no extension.",
+    "extension-off": "Enable the extension or version (in the example, remove the option), or use a type that needs no "
+    "extension.",
     "binary-input": "Remove the NUL character. If the file is a SPIR-V module, use the option `-x spv` "
     "or the suffix `.spv`.",
     "invalid-utf8": "Save the file as UTF-8.",
-    "line-too-long": "Divide the line. For example, write each row of a table on a line of its own.",
+    "line-too-long": "Divide the line into several lines. For example, write each row of a table on a separate line.",
     "error-directive": "Follow the instructions in the text of the directive.",
     "include-not-found": "Correct the name, or add the directory by `-I`.",
     "include-unreadable": "Name a file, not a directory.",
-    "include-too-deep": "Protect the included file: `#ifndef NAME`, `#define NAME`, and `#endif` at its end.",
+    "include-too-deep": "Protect the included file: write `#ifndef NAME` and `#define NAME` at its beginning, and "
+    "`#endif` at its end.",
     "invalid-include": 'Write the file\'s name in quotes or angle brackets: `#include "name.h"`.',
-    "expansion-too-large": "Use a loop or a function instead of the macros, or raise the budget with `--budget`.",
+    "expansion-too-large": "Use a loop or a function instead of the macros, or raise the budget that the message "
+    "names with `--budget NAME=N`.",
     "expansion-too-deep": "Use a loop or a function instead of the macros.",
     "nesting-too-deep": "Store the values of inner expressions in variables.",
-    "budget": "Reduce the work, or raise the budget with `--budget NAME=N`. The message has the name of the budget.",
+    "budget": "Simplify the source, or raise the budget with `--budget NAME=N`. The message names the budget.",
 }

@@ -7,7 +7,7 @@ from .rows import ErrorCode
 LANGUAGE: tuple[ErrorCode, ...] = (
     ErrorCode(
         "not-supported",
-        "this compiler does not support a feature yet that OpenCL C or another compiler has",
+        "the source uses a feature of OpenCL C, or of another compiler, that this compiler does not support yet",
         'void f(void) { asm("nop"); }',
     ),
     ErrorCode(
@@ -38,16 +38,20 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ErrorCode("unexpected-type", "a type occurs where a value is needed", "float f() { return sqrt(float); }"),
     ErrorCode(
         "wrong-tag",
-        "the keyword before a tag (struct, union or enum) is not the keyword of the tag's declaration",
+        "a struct, union or enum is named with another of these three keywords than in its declaration",
         "struct S { int n; };\nunion S u;",
     ),
     # Types.
     ErrorCode(
         "invalid-type",
-        "the words do not form a type, or the type is not allowed as an array element or function result",
+        "a sequence of keywords does not form a type, or a type is not allowed as an array element or function result",
         "unsigned float f();",
     ),
-    ErrorCode("incomplete-type", "the size of a type is not known where it is needed", "void f() { struct S s; }"),
+    ErrorCode(
+        "incomplete-type",
+        "a declaration or expression needs the size of a type, but this size is not known",
+        "void f() { struct S s; }",
+    ),
     ErrorCode(
         "access-qualifier",
         "an access qualifier such as `read_only` is applied to a type that is not an image",
@@ -68,19 +72,19 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "function-pointer",
-        "a function is used without a call, but OpenCL C has no pointers to functions",
+        "the name of a function is used without a call, but OpenCL C has no pointers to functions",
         "void f() { }\nvoid g() { void *p = f; }",
     ),
     ErrorCode(
         "function-declarator",
-        "a function is declared by the name of a typedef, without a list of parameters",
+        "a function is declared by a typedef of a function type, without a list of parameters",
         "typedef int F(int);\nF f;",
     ),
     ErrorCode("variadic", "OpenCL C has no variadic functions", "void f(int n, ...) { }"),
     # Declarations.
     ErrorCode(
         "address-space",
-        "an address space is not allowed in a declaration, or two address spaces do not match",
+        "a declaration has an address space that is not allowed, or the address spaces of two pointers do not match",
         "void f(global int *g, local int *l) { g = l; }",
     ),
     ErrorCode(
@@ -100,7 +104,7 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "invalid-initializer",
-        "an initial value does not have the form that the type needs",
+        "an initial value does not have the form that the type of the variable requires",
         "void f() { int a[2] = 1; }",
     ),
     ErrorCode(
@@ -108,7 +112,7 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "not-constant",
-        "a value must be known when the program is built, but is not constant",
+        "the language requires a constant expression, but the expression is not constant",
         "int f(int n) { int a[n]; return a[0]; }",
     ),
     ErrorCode("pragma", "the arguments of a pragma are invalid", "#pragma OPENCL FP_CONTRACT MAYBE\nvoid f() { }"),
@@ -120,7 +124,9 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode("kernel-result", "the result type of a kernel is not void", "kernel int k() { return 1; }"),
     ErrorCode(
-        "kernel-static", "a kernel is static, but must be visible to the host program", "static kernel void k() { }"
+        "kernel-static",
+        "a kernel is declared `static`, but a kernel must be visible to the host program",
+        "static kernel void k() { }",
     ),
     ErrorCode(
         "recursion",
@@ -129,7 +135,7 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "return-type",
-        "a function with the result type void returns a value, or another function returns no value",
+        "a function with the result type void returns a value, or a function with another result type returns no value",
         "void f() { return 1; }\nint g() { return; }",
     ),
     # Calls.
@@ -169,7 +175,7 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "vector-literal",
-        "the parts of a vector literal do not make a vector of its type",
+        "a vector literal has too many or too few components, or a part that cannot be in the vector",
         "float4 f(float2 v) { return (float4)(v, 1); }",
     ),
     ErrorCode("vector-subscript", "the vector has no component with this index", "float f(float4 v) { return v[4]; }"),
@@ -194,7 +200,7 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "not-an-lvalue",
-        "an operator needs an object (an lvalue), but its operand is only a value",
+        "an operator requires an object (an lvalue) as operand, but the operand is only a value",
         "void f(int n) { (n + 1)++; }",
     ),
     ErrorCode("not-assignable", "an array is assigned to as a whole", "void f() { int a[2], b[2]; a = b; }"),
@@ -214,7 +220,7 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ErrorCode("outside-switch", "`case` or `default` occurs outside of a switch", "void f() { default: ; }"),
     ErrorCode(
         "vulkan",
-        "a module for Vulkan cannot contain this feature",
+        "the source uses a feature that a module for Vulkan cannot contain",
         "global int count;\nkernel void k(global int *out)\n{\n    out[0] = count;\n}",
         ("--target-env", "vulkan1.3"),
     ),

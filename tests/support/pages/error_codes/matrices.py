@@ -41,7 +41,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-shape",
-        "the number of rows or columns of a matrix type is not a constant, or is out of range",
+        "the number of rows or columns of a matrix type is not a constant, or is not in the range from 1 to 1,048,575",
         "typedef float M __attribute__((coop_mat(memory_scope_sub_group, 16, 0, CLK_COOPERATIVE_MATRIX_A)));",
     ),
     ErrorCode(
@@ -86,7 +86,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-conversion",
-        "a conversion would change the scope or shape of a matrix, or is between a matrix and a scalar",
+        "a conversion would change the scope or shape of a matrix, or would convert between a matrix and a scalar",
         "void f(C c, D d) { c = (C)d; float x = (float)c; }",
     ),
     ErrorCode(
@@ -117,7 +117,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-bounds",
-        "the row, the column, or the number of rows or columns of a checked access does not fit uint",
+        "a position or size in a checked load or store is not an integer, or is a constant that does not fit uint",
         "void f(global float *p) { C c = coop_mat_load_checked(p, ROW_MAJOR, 32, 0, -1, 100, 1.5f); }",
     ),
     # The multiply-add.
@@ -128,27 +128,27 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-wrong-use",
-        "the use of a matrix (A, B or accumulator) is not the use that its position among the operands requires",
+        "an operand is a matrix with the wrong use (A, B or accumulator): each position requires a certain use",
         "void f(A a, B b, C c) { c = coop_mat_mulAdd(b, a, c); }",
     ),
     ErrorCode(
         "coop-mat-shapes",
-        "the numbers of rows and columns of the operands of a multiply-add do not fit together",
+        "the shapes of the operands of a multiply-add do not match: A is M x K, B is K x N, the accumulator is M x N",
         "void f(A a, B b, D d) { d = coop_mat_mulAdd(a, b, d); }",
     ),
     ErrorCode(
         "coop-mat-component-class",
-        "a multiply-add has operands with integer components and operands with floating-point components",
+        "a multiply-add has both operands with integer components and operands with floating-point components",
         "void f(A a, B b, I i) { i = coop_mat_mulAdd(a, b, i); }",
     ),
     ErrorCode(
         "coop-mat-narrow",
-        "the operation is not defined for matrices whose component type has fewer than 8 bits",
+        "an operator, builtin or reduction is applied to a matrix whose component type has fewer than 8 bits",
         "typedef floate2m1_t E MATRIX(16, 8, CLK_COOPERATIVE_MATRIX_A);\nvoid f(E e) { e = e + e; }",
     ),
     ErrorCode(
         "coop-mat-operands",
-        "the operand mask of a multiply-add is not a constant, or has bits without a meaning",
+        "the operand mask of a multiply-add is not a constant, or has undefined bits",
         "void f(A a, B b, C c, int n) { c = coop_mat_mulAdd(a, b, c, n); }",
     ),
     # Operators and components.
@@ -179,35 +179,35 @@ MATRICES: tuple[ErrorCode, ...] = (
     # Functions of components.
     ErrorCode(
         "coop-mat-builtin",
-        "a builtin cannot be applied to matrices, or an operand is neither a matrix nor a scalar",
+        "a builtin does not accept matrices, or another argument of the builtin is neither a matrix nor a scalar",
         "void f(C c, float4 v) { c = isnan(c); c = fmax(c, v); }",
     ),
     ErrorCode(
         "coop-mat-function",
-        "an operand that must be the name of a function is another expression, or the name of a kernel",
+        "an operand must be the bare name of a function, but is another expression or the name of a kernel",
         "float f(uint row, uint column);\nkernel void k(float x) { C c = coop_mat_build(&f); c = coop_mat_map(c, x); }",
     ),
     ErrorCode(
         "coop-mat-function-type",
-        "a function that is an operand does not have the parameters or the result that the operation needs",
+        "an operation has a function as operand whose parameter types or result type do not fit the operation",
         "float f(int row, uint column) { return row; }\nvoid g() { C c = coop_mat_build(f); }",
     ),
     ErrorCode(
         "coop-mat-function-effect",
-        "a function that is an operand does more than calculate a value from its arguments and from memory",
+        "an operation has a function as operand that has a side effect, such as a store to memory",
         "float f(uint row, uint column, global float *p) { return p[row] = column; }\n"
         "void g(global float *p) { C c = coop_mat_build(f, p); }",
     ),
     ErrorCode(
         "coop-mat-reduce",
-        "the kind of a reduction is not one of the four constants, or the matrix types do not fit the kind",
+        "the second operand of `coop_mat_reduce` is not one of the four constants, or the result type does not fit it",
         "float sum(float x, float y) { return x + y; }\n"
         "void f(C c, int n)\n{\n    c = coop_mat_reduce(c, n, sum);\n"
         "    D d = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN, sum);\n}",
     ),
     ErrorCode(
         "coop-mat-scaled",
-        "a scaled multiply-add has a matrix of an unsuitable component type, or a scale pointer of a wrong type",
+        "in a scaled multiply-add, a matrix has an unsuitable component type, or a pointer to scales has a wrong type",
         "void f(A a, B b, C c, const global uchar *s) { c = coop_mat_mulAdd_scaled(a, s, 1, b, s, 1, c); }",
     ),
     ErrorCode(
@@ -217,7 +217,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-work-group-size",
-        "a kernel has matrices of its work-group, but does not declare the size of the work-group",
+        "a kernel has matrices with the scope work-group, but no attribute `reqd_work_group_size`",
         "kernel void k(global float *p)\n{\n"
         "    float m __attribute__((coop_mat(memory_scope_work_group, 16, 16, CLK_COOPERATIVE_MATRIX_A)));\n"
         "    m = coop_mat_load(p, ROW_MAJOR, 16);\n"
@@ -226,39 +226,39 @@ MATRICES: tuple[ErrorCode, ...] = (
     # Devices and lowerings.
     ErrorCode(
         "coop-mat-target-type",
-        "the device does not have this matrix type",
+        "the device does not support a matrix type of the source",
         "kernel void k(global float *p) { D d = coop_mat_load(p, ROW_MAJOR, 16); }",
         ("--matrix-variants", "16x32x8.f16xf16_f32_f32.nosat"),
     ),
     ErrorCode(
         "coop-mat-target-mul-add",
-        "the device does not have this multiply-add, although it has the matrix types",
+        "the device supports the matrix types of a multiply-add, but not the multiply-add",
         "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
         ("--matrix-variants", "16x32x8.f16xf16_f16_f16.nosat 16x32x16.f16xf16_f32_f32.nosat"),
     ),
     ErrorCode(
         "coop-mat-target-stride",
-        "the stride is not a multiple of the number that the device requires",
+        "a stride is not a multiple of the number that the device requires (`--matrix-stride-multiple`)",
         "void f(global float *p) { C c = coop_mat_load(p, ROW_MAJOR, 33); }",
         ("--matrix-stride-multiple", "16"),
     ),
     ErrorCode(
         "coop-mat-target-pointer",
-        "a matrix starts at an address that is not aligned as the device requires",
+        "the address of a matrix lacks the alignment that the device requires (`--matrix-pointer-alignment`)",
         "kernel void k(uint i)\n{\n    local float tile[1024];\n"
         "    C c = coop_mat_load(tile + 1 + i * 4, ROW_MAJOR, 32);\n}",
         ("--matrix-pointer-alignment", "16"),
     ),
     ErrorCode(
         "matrix-between-programs",
-        "a function that another program defines has matrices in its signature",
+        "a call of a function that another program must define has a matrix as an argument or result",
         "C square(C);\nkernel void k(global float *p)\n{\n"
         "    coop_mat_store(p, square(coop_mat_init(1.0f)), ROW_MAJOR, 32);\n}",
         ("-c",),
     ),
     ErrorCode(
         "native-matrix",
-        "SPIR-V's matrix instructions cannot express the operation, but other routes can",
+        "the route `native` cannot express an operation by SPIR-V's matrix instructions, but other routes support it",
         "kernel void k(global uint2 *out, uint i)\n{\n    out[0] = coop_mat_coord(C, i);\n}",
         ("--matrices", "native"),
     ),

@@ -31,7 +31,7 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "matrix-type-clause",
-        "a clause of the attribute `matrix_type` is unknown or invalid, or does not fit the other clauses",
+        "a clause of `matrix_type`, such as a layout or padding, is unknown or invalid, or contradicts another clause",
         "typedef float D __attribute__((matrix_type(4, 4, layout(diagonal))));\n"
         "typedef float P __attribute__((matrix_type(4, 4, row_padding(1))));",
     ),
@@ -48,12 +48,12 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     # What becomes one.
     ErrorCode(
         "matrix-type-mismatch",
-        "a value would have to be converted implicitly from or to a matrix type",
+        "an implicit conversion from or to a matrix type would be needed, but does not exist",
         "void f(I i, float x) { M m = x; m = i; }",
     ),
     ErrorCode(
         "matrix-type-cast",
-        "a cast cannot convert between the two types, of which at least one is a matrix type",
+        "a cast from or to a matrix type cannot convert the value, for example to another shape",
         "void f(M m, float4 v) { W w = (W)m; m = (M)v; }",
     ),
     ErrorCode(
@@ -77,12 +77,12 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     # Elements.
     ErrorCode(
         "matrix-type-subscript",
-        "an element is selected by a single subscript, or a subscript contains a comma operator",
+        "a matrix element is selected by one subscript instead of two, or a subscript contains a comma operator",
         "float f(M m) { return m[1, 2][0] + m[1]; }",
     ),
     ErrorCode(
         "matrix-type-index",
-        "an index is not an integer, or is outside of the matrix",
+        "an index of a matrix element is not an integer, or is outside of the matrix",
         "float f(M m, float x) { return m[4][0] + m[x][0]; }",
     ),
     ErrorCode(
@@ -93,12 +93,12 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     # Builtins.
     ErrorCode(
         "matrix-type-not-a-matrix",
-        "an argument of a builtin that must be a matrix has another type",
+        "a builtin requires a matrix as an argument, but the argument has another type",
         "void f(float4 v) { __builtin_matrix_transpose(v); }",
     ),
     ErrorCode(
         "matrix-type-pointee",
-        "the pointer does not point to the element type of the matrix",
+        "the pointer of a load or store does not point to the element type of the matrix",
         "void f(global int *p, M m) { __builtin_matrix_column_major_store(m, p); }",
     ),
     ErrorCode(
@@ -108,12 +108,12 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "matrix-type-stride",
-        "the stride is not a number, or is less than the length of a column (of a row, if row-major)",
+        "the stride is not a number, or is less than the length of a column (with row-major builtins, of a row)",
         "void f(global float *p) { M m = __builtin_matrix_column_major_load(p, 4, 4, 3); }",
     ),
     ErrorCode(
         "matrix-type-part",
-        "the row or column to be inserted has a wrong shape or element type",
+        "the row or column that a builtin inserts into a matrix has a wrong shape or element type",
         "void f(M m, float4 v) { m = __builtin_matrix_insert_row(m, 0, v); }",
     ),
 )

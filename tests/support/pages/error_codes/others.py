@@ -21,7 +21,7 @@ class OtherCode:
     advice: str
 
 
-_IR = "Compare the module with [the dialects](dialects.md) that coopmat reads, and with the output of your compiler."
+_IR = "Compare the module with [the dialects](dialects.md) of LLVM IR that coopmat reads."
 _SPIRV = (
     "See [what is refused](spirv-input.md#what-is-refused). If `spirv-val` accepts the module, and that page does not"
     " list the operation, report a bug."
@@ -30,22 +30,26 @@ _SPIRV = (
 OTHERS: tuple[OtherCode, ...] = (
     # LLVM IR.
     OtherCode("ir-syntax", "the text is not LLVM IR that this compiler can read", _IR),
-    OtherCode("ir-call", "a call of a matrix function has wrong arguments", _IR),
+    OtherCode(
+        "ir-call", "a call in LLVM IR has other argument types, or another result type, than the called function", _IR
+    ),
     OtherCode("ir-matrix-type", "a matrix type in LLVM IR has an unknown form", _IR),
-    OtherCode("ir-metadata", "metadata that describe a matrix are wrong or missing", _IR),
-    OtherCode("ir-operation", "a matrix operation in LLVM IR is unknown, or is used incorrectly", _IR),
-    OtherCode("ir-not-supported", "valid LLVM IR uses matrices in a way that is not supported", _IR),
+    OtherCode("ir-metadata", "metadata in LLVM IR have a form that would crash LLVM's SPIR-V backend", _IR),
+    OtherCode("ir-operation", "a matrix operation in LLVM IR is unknown, or does not fit its operands", _IR),
+    OtherCode("ir-not-supported", "valid LLVM IR uses a feature that this compiler does not support", _IR),
     # SPIR-V.
     OtherCode(
         "spirv-invalid",
         "the module is not valid SPIR-V",
-        "Check the module with `spirv-val`, and fix the program that wrote it.",
+        "Check the module with `spirv-val`, and fix the program that wrote the module.",
     ),
-    OtherCode("spirv-not-supported", "valid SPIR-V needs a feature that is not supported", _SPIRV),
-    OtherCode("spirv-operation", "an operation on matrices in SPIR-V cannot be lowered", _SPIRV),
+    OtherCode(
+        "spirv-not-supported", "a valid SPIR-V module uses a feature that this compiler does not support", _SPIRV
+    ),
+    OtherCode("spirv-operation", "this compiler cannot lower an operation on matrices in a SPIR-V module", _SPIRV),
     OtherCode(
         "spirv-tools",
-        "no `spirv-val` was found that knows cooperative matrices",
+        "no `spirv-val` that supports cooperative matrices was found",
         "Run `coopmat doctor --install spirv-tools`, or set COOPMAT_SPIRV_TOOLS to a directory with such a program.",
     ),
     # Devices.
@@ -65,7 +69,11 @@ OTHERS: tuple[OtherCode, ...] = (
         "the compiler in the device's driver rejects the program",
         "The message has the driver's log and the path of the saved source. Try another route (`--matrices`).",
     ),
-    OtherCode("device-info", "a file with device properties has an invalid line", "Write each line as KEY=VALUE."),
+    OtherCode(
+        "device-info",
+        "a file with device properties (`--device-info`) has an invalid line",
+        "Write each line as KEY=VALUE.",
+    ),
     OtherCode(
         "closed",
         "a Vulkan device or a launch is used after it was closed",
@@ -77,11 +85,19 @@ OTHERS: tuple[OtherCode, ...] = (
         "Start processes with the method `spawn` of Python's module multiprocessing.",
     ),
     OtherCode(
-        "spirv", "the bytes that a Vulkan device must load are not a SPIR-V module", "Pass the output of `--emit spv`."
+        "spirv",
+        "the bytes that were passed to a Vulkan device as a module are not SPIR-V",
+        "Pass the output of `--emit spv`.",
     ),
-    OtherCode("vulkan-device", "a Vulkan device lacks what the module requires", "Choose another route or device."),
     OtherCode(
-        "no-route", "the route cannot be used on this device", "`coopmat devices` lists the route of each device."
+        "vulkan-device",
+        "a Vulkan device lacks a feature, an extension or a matrix type that the module requires",
+        "Choose another route or device.",
+    ),
+    OtherCode(
+        "no-route",
+        "the selected route cannot be used on the selected device",
+        "`coopmat devices` lists the route of each device.",
     ),
     # Launches.
     OtherCode(
@@ -91,13 +107,15 @@ OTHERS: tuple[OtherCode, ...] = (
     ),
     OtherCode(
         "check-failed",
-        "a result differs from the expected one",
+        "a result of a kernel differs from the expected result",
         "The notes show the first wrong element, and a map of the wrong elements.",
     ),
     OtherCode(
-        "npy-file", "a file is not a numpy array, or the array has another shape or type", "Write it with `numpy.save`."
+        "npy-file",
+        "a file from which `coopmat run` reads an array does not have numpy's format `.npy`",
+        "Write the file with `numpy.save`.",
     ),
-    OtherCode("unknown-kernel", "the program has no kernel of this name", "The message lists the kernels."),
+    OtherCode("unknown-kernel", "the program has no kernel with the given name", "The message lists the kernels."),
     OtherCode(
         "partial-subgroup",
         "the work-group size leaves a subgroup incomplete",
@@ -115,8 +133,8 @@ OTHERS: tuple[OtherCode, ...] = (
     ),
     OtherCode(
         "alignment",
-        "an array starts at an address that the kernel cannot use",
-        "Pass an array whose first element is aligned as the message says.",
+        "an array's address, or a stride of matrices, is not the multiple that the kernel requires",
+        "The message states the required multiple. Pass an array at such an address, or such a stride.",
     ),
     OtherCode(
         "crash",
@@ -125,7 +143,11 @@ OTHERS: tuple[OtherCode, ...] = (
     ),
     OtherCode("timeout", "the kernel ran longer than `--timeout`", "Look for an endless loop, or raise the limit."),
     # Commands.
-    OtherCode("usage", "the command line is wrong", "`--help` after a command lists the options of the command."),
+    OtherCode(
+        "usage",
+        "the command line is wrong",
+        "If you add `--help` after a command, coopmat lists the options of the command.",
+    ),
     OtherCode("file", "a file cannot be read or written", "Check the path and its permissions."),
     OtherCode(
         "no-such-stage",
@@ -134,8 +156,8 @@ OTHERS: tuple[OtherCode, ...] = (
     ),
     OtherCode(
         "layer-compiler",
-        "the library of the OpenCL layer cannot be compiled",
-        "Install a C compiler, or coopmat with the extra `layer`.",
+        "the library of the OpenCL layer cannot be compiled on this machine",
+        "Install a C compiler, or install coopmat with the extra `layer`.",
     ),
     OtherCode(
         "internal-error",

@@ -50,7 +50,7 @@ TEXT: tuple[ErrorCode, ...] = (
     ErrorCode("invalid-macro-name", "the name of a macro is missing or invalid", "#define 5 six"),
     ErrorCode(
         "invalid-macro-use",
-        "a macro is used with another number of arguments than its definition has",
+        "the use of a macro has more or fewer arguments than the macro's definition has parameters",
         "#define ADD(a, b) a + b\nint x = ADD(1);",
     ),
     ErrorCode(
@@ -92,7 +92,7 @@ TEXT: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "budget",
-        "the compilation exceeds a budget; the message names the budget and the option that raises it",
+        "the compilation exceeds a budget, that is, a limit of the compiler's work",
         "kernel void k() { }",
         ("--budget", "source-bytes=10"),
     ),
