@@ -36,11 +36,11 @@ _ROWS = (
     Budget("source-bytes", 64 << 20, "bytes", "a source, and a file that it includes"),
     Budget("macro-tokens", 200_000, "tokens", "the expansion of one use of a macro, with the blanks between tokens"),
     Budget("macro-work", 500_000, "tokens", "the results of all levels of the expansion of one use of a macro"),
-    Budget("macro-characters", 8_000_000, "characters", "the same, in characters"),
+    Budget("macro-characters", 8_000_000, "characters", "all results of the expansion of one use of a macro"),
     Budget("expansion-work", 10_000_000, "tokens", "the results of all levels of all macro expansions in a source"),
     Budget("type-members", 1_000_000, "members", "a type in a SPIR-V module, with the members of its members"),
     Budget("constant-members", 65_536, "members", "a constant with matrices in a SPIR-V module"),
-    Budget("library-functions", 600, "functions of the matrix library", "those that a module calls, one per shape"),
+    Budget("library-functions", 600, "functions of the matrix library", "a module's calls, one per shape"),
     Budget(
         "inlined-instructions",
         400_000,
@@ -51,19 +51,18 @@ _ROWS = (
         "optimised-loops",
         1000,
         "loops",
-        "an optimised function; beyond the limit, nothing is inlined, and a function that has more before is not"
-        " optimised, which is no error",
+        "an optimised function; beyond the limit, nothing is inlined or it is not optimised, which is no error",
     ),
     Budget(
         "optimised-branches",
         2000,
         "conditional branches",
-        "an optimised function; a function with more is not optimised, which is no error",
+        "an optimised function; a function with more branches is not optimised, which is no error",
     ),
     Budget("emitter-seconds", 120, "seconds", "LLVM's work on a module"),
     Budget("emitter-megabytes", 4096, "MiB", "LLVM's memory, if the system can limit it"),
     Budget("tool-seconds", 60, "seconds", "a run of spirv-val, spirv-as, spirv-dis or spirv-opt"),
-    Budget("tool-megabytes", 4096, "MiB", "the memory of such a run, if the system can limit it"),
+    Budget("tool-megabytes", 4096, "MiB", "the memory of a run of these four tools, if the system can limit it"),
 )
 BUDGETS: Mapping[str, Budget] = {row.name: row for row in _ROWS}
 _overrides: ContextVar[Mapping[str, int]] = ContextVar("coopmat budgets")
