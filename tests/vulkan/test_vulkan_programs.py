@@ -179,6 +179,40 @@ def test_a_product_of_matrices(device: Device, route: str) -> None:
         program.gemm((4, 2), (1, 1), a, b, c, 4 * n, 3 * k)
 
 
+@pytest.mark.parametrize("route", ("native", "lanes"))
+def test_a_product_does_not_change_what_it_adds_to(device: Device, route: str) -> None:
+    """Mesa's lavapipe adds to C itself if it divides K, and C may have other uses, or be used in a loop."""
+    variants = [v for v in device.info.variants or () if (v.a.name, v.c.name) == ("f16", "f32")]
+    if route == "native" and not variants:
+        pytest.skip(f"{device.info.label} multiplies no halves to float")
+    m, n, k = (variants[0].m, variants[0].n, 2 * variants[0].k) if variants else (8, 8, 16)
+    head, _, _ = GEMM.partition("kernel void")
+    source = (
+        head
+        + """
+        kernel void products(global const half *a, global const half *b, global float *c, int count)
+        {
+            A left = coop_mat_load(a, ROW, TK);
+            B right = coop_mat_load(b, ROW, TN);
+            const C given = coop_mat_load(c, ROW, TN);
+            C sum = coop_mat_mulAdd(left, right, given);
+            for (int i = 0; i < count; ++i) sum = sum + coop_mat_mulAdd(left, right, given);
+            coop_mat_store(c, sum - given, ROW, TN);
+        }
+        """
+    )
+    try:
+        program = device.program(source, [f"-DTM={m}", f"-DTN={n}", f"-DTK={k}", "--matrices", route])
+    except CompileError as error:
+        pytest.skip(f"{device.info.label}: {error.diagnostics[-1].message}")  # only multiples of shapes are divided
+    rng = np.random.default_rng(1)
+    a, b, c = (rng.integers(-4, 5, shape) for shape in ((m, k), (k, n), (m, n)))
+    out = c.astype(np.float32)
+    size = program.products.sub_group_size
+    program.products((size,), (size,), a.astype(np.float16), b.astype(np.float16), out, 3)
+    assert np.array_equal(out, 4 * (a @ b) + 3 * c)
+
+
 def test_a_shape_that_the_device_lacks_is_refused_at_its_line(device: Device) -> None:
     if not device.info.variants:
         pytest.skip(f"{device.info.label} has no matrices")

@@ -108,3 +108,22 @@ def test_other_languages_are_refused(name: str, tmp_path: Path) -> None:
     source.write_bytes(b"define void @f() { ret void }" if is_ir else Module(0x00010000, 1).to_bytes())
     with pytest.raises(CompileError, match=r"vulkan1\.3 of .* is not supported"):
         _ = coopmat.compile(source, TARGET).spirv
+
+
+def test_a_multiply_add_adds_to_a_copy_of_a_value_with_other_uses() -> None:
+    """Drivers may add to C itself; here, the next iteration uses it again."""
+    module = compiled("""
+        typedef MATRIX(half, B) Right;
+        kernel void k(const global half *p, global float *out, uint n) {
+            Halves a = LOAD(p);
+            Right b = LOAD(p);
+            Sums given = LOAD(out), sum = given;
+            for (uint i = 0; i < n; ++i) sum = sum + coop_mat_mulAdd(a, b, given);
+            STORE(out, sum);
+        }
+    """)
+    items = Module.parse(module.spirv).instructions
+    at = next(n for n, item in enumerate(items) if item.opcode == OP["OpCooperativeMatrixMulAddKHR"])
+    store, load, product = items[at - 2 : at + 1]
+    assert (store.name, load.name) == ("OpStore", "OpLoad") and store.operands[0] == load.operands[0]
+    assert product.operands[2] == load.result

@@ -45,6 +45,7 @@ def structure(parts: Parts) -> None:
         labels = {block.label for block in blocks}
         variables = Variables(parts)
         flow = Flow(blocks, selector_words)
+        variables.copy_accumulators(flow)
         variables.replace_phis(flow)
         blocks = _Structurer(parts, flow, variables).run()
         variables.repair(Flow(blocks, selector_words), blocks)

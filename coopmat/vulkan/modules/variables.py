@@ -1,11 +1,12 @@
-"""Variables in the place of values: of phis, and of values whose definitions do not dominate all uses."""
+"""Variables in the place of values: of phis, of accumulators, and of values that do not dominate all uses."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ...foreign.consumers import Parts
-from ...spirv.module import ENUM, Instruction, id_positions, numbers
+from ...spirv.module import ENUM, OP, Instruction, id_positions, numbers
 from ...spirv.module_globals import FUNCTION
 from ...spirv.refusal import Refused
 from .flow import LOOP_MERGE, PHI, SELECTION_MERGE, Block, Flow
@@ -14,6 +15,7 @@ _POINTER, _STORE, _LOAD, _VARIABLE, _UNDEF = numbers("Op*", "TypePointer Store L
 _OPAQUE = frozenset(numbers("OpType*", "Image Sampler SampledImage"))
 _ALIASED, _PHYSICAL = ENUM["Decoration.AliasedPointer"], ENUM["StorageClass.PhysicalStorageBuffer"]
 _WORKGROUP = ENUM["StorageClass.Workgroup"]
+_MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 
 
 class Variables:
@@ -64,6 +66,32 @@ class Variables:
         load = Instruction(_LOAD, (variable,), kind, phi.result)
         self.parts.define([load])
         return load
+
+    # --- accumulators
+
+    def copy_accumulators(self, flow: Flow) -> None:
+        """Let multiply-adds add to a copy of C, unless C has no other use and is of the same loops.
+
+        Mesa's lavapipe adds to C itself if it divides K, so that later uses of C, or the next iteration, read the sum.
+        """
+        items = [item for block in flow.blocks.values() for item in block.code]
+        uses = Counter(item.operands[n] for item in items for n in id_positions(item, self.parts.definitions))
+        loops = {item.result: flow.headers(label) for label, block in flow.blocks.items() for item in block.code}
+        variables: dict[int, int] = {}
+        for label, block in flow.blocks.items():
+            code: list[Instruction] = []
+            for item in block.code:
+                if item.opcode == _MULTIPLY_ADD:
+                    a, b, c, *rest = item.operands
+                    if uses[c] > 1 or loops.get(c) != flow.headers(label):
+                        kind = self.parts.types.of(c)
+                        variable = variables[kind] = variables.get(kind) or self.new(kind)
+                        load = Instruction(_LOAD, (variable,), kind, self.parts.module.new_id())
+                        self.parts.define([load])
+                        code += Instruction(_STORE, (variable, c)), load
+                        item = _with(item, (a, b, load.result or 0, *rest), item.result)
+                code.append(item)
+            block.code = code
 
     # --- values that do not dominate their uses
 
