@@ -16,7 +16,7 @@ from typing import Any
 import batch_sources
 import pytest
 from command_server import shared_server
-from hypothesis import given, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from coopmat import compiler, file_table
 from coopmat.cli import batch
@@ -179,6 +179,7 @@ def test_batch_files_that_are_none(tmp_path: Path, entries: Any, text: str) -> N
     assert text in str(caught.value)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine draws slowly, too
 @given(JSON)
 def test_any_json_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, document: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "any.json"
