@@ -139,9 +139,10 @@ def _ratio(ratio: Mapping[str, float]) -> str:
 
 
 def shortened(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a report with the keys that the pages show, and without paths of the machine."""
+    """Return a report with the keys and digits that the pages show, and without paths of the machine."""
     if not is_conformance(report):
-        return dict(report)
+        short: dict[str, Any] = json.loads(json.dumps(report), parse_float=lambda text: float(f"{float(text):.5g}"))
+        return short
     return {key: report[key] for key in _CONFORMANCE_KEYS}
 
 
