@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -36,11 +35,7 @@ def printed_as_tables() -> Iterator[Callable[[Callable[[Report], int]], Callable
 def _redirected(output: int, work: Callable[[Report], int], report: Report) -> int:
     """Call `work` in the worker process with its standard output redirected to the file `output`."""
     os.dup2(output, 1)
-    try:
-        return work(report)
-    finally:
-        sys.stdout.flush()
-        ctypes.CDLL(None).fflush(None)
+    return work(report)
 
 
 def show(lines: Sequence[str]) -> None:

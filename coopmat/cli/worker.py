@@ -95,13 +95,15 @@ def _serve(work: Callable[[Report], int], pipe: Connection, parents: Connection 
     _write_lines_at_once()
     status = run_guarded(partial(work, lambda step: pipe.send(tuple(step))), Reporter().show_error)
     sys.stdout.flush()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).fflush(None)  # the last line that a kernel prints may have no end
     pipe.send(int(status))
 
 
 def _write_lines_at_once() -> None:
     """Let the C library write each line that a kernel prints when it ends.
 
-    Otherwise, lines for a file or a pipe would follow those of Python, or be lost: this process ends without exit().
+    Otherwise, lines for a file or a pipe would follow those of Python, or be lost if a kernel crashes.
     """
     if sys.platform == "linux":
         library = ctypes.CDLL(None)

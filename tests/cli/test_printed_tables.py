@@ -57,9 +57,7 @@ def test_a_terminal_shows_tables_and_a_file_the_rows(tmp_path):
     spirv_device()
     (tmp_path / "k.cl").write_bytes(KERNEL)
     command = [sys.executable, "-m", "coopmat", "run", "k.cl"]
-    # Buffers as a user has them: this variable changes those of the C library, too.
-    usual = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    done = subprocess.run(command, cwd=tmp_path, env=usual, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     plain = done.stdout.splitlines()
     assert plain[0] == "a [b] [2 x 3 int A]" and plain[2].split() == ["3", "4", "5"] and "k: one" in plain[3]
     parent, child = pty.openpty()
@@ -76,3 +74,10 @@ def test_a_terminal_shows_tables_and_a_file_the_rows(tmp_path):
             out += part
     os.close(parent)
     assert process.returncode == 0 and "\u2502".encode() in out and b"a [b] [2 x 3 int A]" in out and b"k: one" in out
+
+
+def test_a_line_without_end_reaches_a_file(tmp_path):
+    spirv_device()
+    (tmp_path / "k.cl").write_bytes(b'// run: kernel=k global=(1) local=(1)\nkernel void k() { printf("no end"); }\n')
+    command = [sys.executable, "-m", "coopmat", "run", "k.cl"]
+    assert "no end" in subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
