@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...foreign.consumers import Parts
-from ...spirv.module import ENUM, OP, Instruction, id_positions, numbers
+from ...spirv.module import ENUM, Instruction, id_positions, numbers
 from ...spirv.module_globals import FUNCTION
 from ...spirv.refusal import Refused
 from .flow import LOOP_MERGE, PHI, SELECTION_MERGE, Block, Flow
+from .matrices import MULTIPLY_ADD
 
 _POINTER, _STORE, _LOAD, _VARIABLE, _UNDEF = numbers("Op*", "TypePointer Store Load Variable Undef")
 _OPAQUE = frozenset(numbers("OpType*", "Image Sampler SampledImage"))
 _ALIASED, _PHYSICAL = ENUM["Decoration.AliasedPointer"], ENUM["StorageClass.PhysicalStorageBuffer"]
 _WORKGROUP = ENUM["StorageClass.Workgroup"]
-_MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
 
 
 class Variables:
@@ -75,23 +75,22 @@ class Variables:
         Mesa's lavapipe adds to C itself if it divides K, so that later uses of C, or the next iteration, read the sum.
         """
         items = [item for block in flow.blocks.values() for item in block.code]
+        if not any(item.opcode == MULTIPLY_ADD for item in items):
+            return
         uses = Counter(item.operands[n] for item in items for n in id_positions(item, self.parts.definitions))
         loops = {item.result: flow.headers(label) for label, block in flow.blocks.items() for item in block.code}
         variables: dict[int, int] = {}
         for label, block in flow.blocks.items():
-            code: list[Instruction] = []
-            for item in block.code:
-                if item.opcode == _MULTIPLY_ADD:
-                    a, b, c, *rest = item.operands
-                    if uses[c] > 1 or loops.get(c) != flow.headers(label):
-                        kind = self.parts.types.of(c)
-                        variable = variables[kind] = variables.get(kind) or self.new(kind)
-                        load = Instruction(_LOAD, (variable,), kind, self.parts.module.new_id())
-                        self.parts.define([load])
-                        code += Instruction(_STORE, (variable, c)), load
-                        item = _with(item, (a, b, load.result or 0, *rest), item.result)
-                code.append(item)
-            block.code = code
+            for item in [item for item in block.code if item.opcode == MULTIPLY_ADD]:
+                a, b, c, *rest = item.operands
+                if uses[c] == 1 and loops.get(c) == flow.headers(label):
+                    continue
+                kind, at = self.parts.types.of(c), block.code.index(item)
+                variable = variables[kind] = variables.get(kind) or self.new(kind)
+                load = Instruction(_LOAD, (variable,), kind, self.parts.module.new_id())
+                self.parts.define([load])
+                product = _with(item, (a, b, load.result or 0, *rest), item.result)
+                block.code[at : at + 1] = [Instruction(_STORE, (variable, c)), load, product]
 
     # --- values that do not dominate their uses
 
