@@ -100,7 +100,7 @@ kernel void read(const global float16 *source, global float16 *sums, uint count)
 
 
 def memory(device: DeviceInfo, _question: str) -> list[float]:
-    """Measure a copy of memory, or on a CPU, which copies by one core only, reading; and an empty launch."""
+    """Measure a copy of memory, and an empty launch; on a CPU, also reading, as a copy may use one core only."""
     import pyopencl as cl
 
     context, queue = _open(device)

@@ -91,7 +91,7 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("logical-not-parentheses", True, ("parentheses",), "`!` applies only to the left operand of an operator"),
     Warning("dangling-else", True, ("parentheses",), "a reader may match an `else` with the wrong `if`"),
     Warning("empty-body", True, (), "the body of an if, a loop or a switch is only `;`"),
-    Warning("format", True, ("most",), "an argument of printf does not fit its conversion"),
+    Warning("format", True, ("most",), "an argument of printf does not fit, or its conversion is invalid"),
     Warning("format-insufficient-args", True, ("format",), "a conversion of printf has no argument"),
     Warning("format-extra-args", True, ("format",), "an argument of printf has no conversion"),
     Warning("format-invalid-specifier", True, ("format",), "printf has a conversion that OpenCL C does not have"),
@@ -190,7 +190,10 @@ WARNINGS: tuple[Warning, ...] = (
     Warning("coop-mat-zero-stride", True, (), "a store with a stride of 0 writes all rows to the same place"),
     Warning("coop-mat-stride", True, (), "the stride of a store is so small that the rows or columns overlap"),
     Warning(
-        "coop-mat-operands-sign", True, (), "sign bits of a multiply-add's operand mask have no effect or are wrong"
+        "coop-mat-operands-sign",
+        True,
+        (),
+        "sign bits of an operand mask have no effect, or contradict the types",
     ),
     Warning("coop-mat-pragma", False, ("pedantic",), "cooperative matrices are used without the extension's pragma"),
     Warning("coop-mat-address", False, ("pedantic",), "the source takes the address of a whole cooperative matrix"),

@@ -55,9 +55,9 @@ def test_shapes_types_and_epilogues(
     epilogue: bool,
     seed: int,
 ) -> None:
+    """B is by columns, or by rows, which are added up in strips; A may be by columns then."""
     import pyopencl.array as arrays
 
-    """B is by columns, or by rows, which are added up in strips; A may be by columns then."""
     tile = strip or tile
     parameters.force(Tiling(tile[:3], dot=tile[3]))
     products._product.cache_clear()
