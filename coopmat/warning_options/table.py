@@ -144,9 +144,7 @@ WARNINGS: tuple[Warning, ...] = (
         "a value is compared with a constant that the type of the value cannot represent",
     ),
     Warning("division-by-zero", True, (), "an integer is divided by the constant 0"),
-    Warning(
-        "shift-count-overflow", False, ("extra",), "a shift's count, at least the width, is taken modulo the width"
-    ),
+    Warning("shift-count-overflow", False, ("extra",), "a shift by the width or more is taken modulo the width"),
     Warning("shift-count-negative", False, ("extra",), "a shift's negative count is taken modulo the width"),
     Warning("array-bounds", True, (), "a constant index is outside of the array"),
     Warning("spir-compat", True, (), "the initial value of a sampler does not state a filter"),
