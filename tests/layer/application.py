@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyopencl as cl
+from processes import children
 
 EXTENSION = "cl_khr_cooperative_matrix"
 SOURCE = """
@@ -51,11 +52,6 @@ COUNT = 64
 def device() -> Any:
     wanted = os.environ.get("TEST_PLATFORM", "Intel")
     return next(d for p in cl.get_platforms() if wanted in p.name for d in p.get_devices())
-
-
-def children() -> list[int]:
-    """The processes that this one has started and not waited for."""
-    return [int(word) for word in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
 
 
 def product_of(program: Any, first: int) -> bool:
