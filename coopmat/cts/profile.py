@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar, overload
@@ -246,15 +246,27 @@ def _sub_group_sizes(device: DeviceInfo, lowered: LoweredRoute) -> tuple[int, ..
     return usual_sizes or sizes or (DEFAULT_SUB_GROUP_SIZE,)
 
 
+def _small_flexible(device: DeviceInfo) -> Iterable[Variant]:
+    """Yield the multiply-adds of flexible shapes in which M, N and K are at most twice the smallest, per types."""
+    groups: dict[object, list[Variant]] = {}
+    for variant in device.further_variants:
+        groups.setdefault((variant.components, variant.saturating), []).append(variant)
+    for variants in groups.values():
+        m, n, k = (2 * min(sizes) for sizes in zip(*((v.m, v.n, v.k) for v in variants), strict=True))
+        yield from (v for v in variants if v.m <= m and v.n <= n and v.k <= k)
+
+
 def _native(device: DeviceInfo, wimpy: bool) -> Profile:
     """Return the profile of the device's reported multiply-adds, in its default subgroups.
+
+    Devices with flexible shapes get some multiples of these: a driver divides them by other code.
 
     `wimpy` selects a few variants that together contain every matrix type. Raises ValueError if the device reports
     none.
     """
     if device.variants is None:
         raise ValueError(f"{device.label} does not report which matrices it has")
-    variants: Sequence[Variant] = device.variants
+    variants: Sequence[Variant] = (*device.variants, *_small_flexible(device))
     if wimpy:
         # The language has only variants whose result has C's type.
         usable = [variant for variant in dict.fromkeys(variants) if variant.c == variant.result]

@@ -24,7 +24,10 @@ def completed(line: str) -> list[str]:
     ("line", "found"),
     [
         ("coopmat completi", ["completion"]),
-        ("coopmat cts spirv_matrixmuladd_s", ["spirv_matrixmuladd_saturating", "spirv_matrixmuladd_stride0"]),
+        (
+            "coopmat cts spirv_matrixmuladd_s",
+            ["spirv_matrixmuladd_same_c", "spirv_matrixmuladd_saturating", "spirv_matrixmuladd_stride0"],
+        ),
         ("coopmat cts c_copy_", ["c_copy_stride0", "c_copy_workgroup"]),
         ("coopmat cts spirv_length", ["spirv_length"]),
         ("coopmat cts --route one,la", ["one,lanes"]),

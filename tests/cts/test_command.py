@@ -32,7 +32,7 @@ def run(device, capsys, tmp_path, monkeypatch):
 def test_the_list_has_every_test_in_its_modes(run):
     status, lines, _ = run("--list")
     wanted = {f"{mode}_{operation.name}" for operation in OPERATIONS.values() for mode in operation.modes}
-    assert status == 0 and {line.split()[0] for line in lines} == wanted and len(lines) == 32 * 2 + 17
+    assert status == 0 and {line.split()[0] for line in lines} == wanted and len(lines) == 33 * 2 + 17
     assert SENTENCES.keys() == OPERATIONS.keys()
     assert all(line.endswith(".") and len(line.split()) > 3 for line in lines)
 

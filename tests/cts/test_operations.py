@@ -43,7 +43,7 @@ UPSTREAM = re.findall(
 # Ours that SPIR-V has, too: by SPV_EXT_cooperative_matrix_maintenance1.
 FURTHER = (
     *("convert_use", "transpose", "reduce_row", "reduce_column", "reduce_all", "reduce_2x2"),
-    *("map", "map_multiple", "build", "workgroup_scope"),
+    *("map", "map_multiple", "build", "workgroup_scope", "matrixmuladd_same_c"),
 )
 IN_BOTH = (*UPSTREAM, *FURTHER)
 TYPE = r"\d+x\d+\.[ABC]\.[a-z0-9]+"

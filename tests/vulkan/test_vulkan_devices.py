@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import pickle
 import subprocess
@@ -15,6 +16,7 @@ from vulkan_support import ADDRESSES, vulkan_device
 
 from coopmat import CompileError
 from coopmat.cli.app import run_command
+from coopmat.cts.profile import profile_for
 from coopmat.devices import native_profile_for, route_for
 from coopmat.devices.variants import variants_for
 from coopmat.vulkan import NoVulkan, VulkanDevice, VulkanError, devices, interface, loader, plan, requirements, select
@@ -184,6 +186,16 @@ def test_flexible_dimensions_are_multiples() -> None:
     flexible = variants_for(described(flexible=(HALF,)), None) or ()
     assert "16x24x32.f16xf16_f32_f32.nosat" in map(str, flexible)
     assert len(set(flexible)) == len(flexible) == 6**3
+
+
+def test_the_conformance_runner_tests_small_multiples_of_flexible_dimensions() -> None:
+    flexible = Product(8, 16, 4, "f16", "f16", "f32", "f32", False, "subgroup")
+    native = profile_for(described(features=frozenset({ADDRESSES, FLEXIBLE}), flexible=(flexible,)), "native")
+    shapes = {(v.m, v.n, v.k) for v, _ in native.multiply_adds}
+    assert shapes == {(8, 8, 8), *itertools.product((8, 16), (16, 32), (4, 8))}
+    wimpy = profile_for(described(flexible=(flexible,)), "native", wimpy=True)
+    # The selection has some with twice the smallest K.
+    assert {(v.m, v.n, v.k) for v, _ in wimpy.multiply_adds} & {(16, 16, 8), (8, 32, 8), (16, 32, 8)}
 
 
 def test_products_that_opencl_c_lacks_are_listed_and_not_used() -> None:

@@ -1,4 +1,4 @@
-"""The operation a b + c: plain, of matrices in arrays, saturating, wrapping, loaded with a stride of 0, and scaled."""
+"""The operation a b + c: plain, in arrays, with C used twice, saturating, wrapping, with a stride of 0, and scaled."""
 
 from __future__ import annotations
 
@@ -84,6 +84,36 @@ def _stride0_experiment(setting: Setting) -> Experiment:
             inputs = inputs._replace(**{name: values})
         buffers.append(matrix_input(name, place, values))
     return Experiment([*buffers, setting.output("out", types_of(variant)[2], *product(variant, inputs))])
+
+
+# --- matrixmuladd_same_c: two multiply-adds add to one C, which neither may change, as Mesa's lavapipe does where it
+# divides a multiply-add along K
+
+
+def _same_c_experiment(setting: Setting) -> Experiment:
+    variant: Variant = setting.parameters
+    inputs = plain(setting.random(), variant)
+    a, b, c = types_of(variant)
+    factors = inputs.b, np.ascontiguousarray(inputs.b[:, ::-1])
+    return Experiment(
+        [
+            setting.input("a", a, inputs.a),
+            *(setting.input(f"b{number}", b, factor) for number, factor in enumerate(factors)),
+            setting.input("c", c, inputs.c),
+            *(
+                setting.output(f"out{number}", c, *product(variant, inputs._replace(b=factor)))
+                for number, factor in enumerate(factors)
+            ),
+        ]
+    )
+
+
+def _write_same_c(setting: Setting, w: Writer) -> None:
+    a, *factors, c, first, second = w.experiment.arguments
+    variant: Variant = setting.parameters
+    left, total = w.load(a), w.load(c)
+    for factor, out in zip(factors, (first, second), strict=True):
+        w.store(out, w.multiply_add(types_of(variant), left, w.load(factor), total, operands_of(variant)))
 
 
 # --- matrixmuladd_array: a sum of two products, with the operands in arrays
@@ -211,6 +241,7 @@ def _write_tf32(setting: Setting, w: Writer) -> None:
 OPERATIONS = (
     Operation("matrixmuladd_tf32", _tf32_cases, _tf32_experiment, _write_tf32, ("c",)),
     Operation("matrixmuladd", _cases(is_plain, large=True), _experiment(plain), _write, narrow=True),
+    Operation("matrixmuladd_same_c", _cases(is_plain, 3), _same_c_experiment, _write_same_c, narrow=True),
     Operation("matrixmuladd_array", _cases(is_plain, 1), _array_experiment, _write_array, narrow=True),
     Operation("matrixmuladd_saturating", _cases(lambda v: v.saturating), _experiment(saturating), _write),
     Operation("matrixmuladd_wrapping", _cases(lambda v: is_plain(v) and v.a.is_integer), _experiment(wrapping), _write),

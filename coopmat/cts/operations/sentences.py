@@ -25,6 +25,7 @@ SENTENCES = {
     "negate": "A matrix is negated.",
     "component_wise": "Builtin functions of scalars are applied to each component.",
     "matrixmuladd": "The product of A and B is added to an accumulator.",
+    "matrixmuladd_same_c": "Two multiply-adds add to one accumulator, which neither of them changes.",
     "matrixmuladd_array": "The operands and the result of a multiply-add are in arrays.",
     "matrixmuladd_saturating": "A multiply-add of integers saturates if the sum overflows.",
     "matrixmuladd_wrapping": "A multiply-add of integers wraps if the sum overflows.",
