@@ -39,8 +39,13 @@ _ROWS = (
     Budget("macro-characters", 8_000_000, "characters", "all results of the expansion of one use of a macro"),
     Budget("expansion-work", 10_000_000, "tokens", "the results of all levels of all macro expansions in a source"),
     Budget("type-members", 1_000_000, "members", "a type in a SPIR-V module, with the members of its members"),
-    Budget("constant-members", 65_536, "members", "a constant with matrices in a SPIR-V module"),
-    Budget("library-functions", 600, "functions of the matrix library", "a module's calls, one per shape"),
+    Budget("constant-members", 65_536, "members", "a constant that contains matrices, in a SPIR-V module"),
+    Budget(
+        "library-functions",
+        600,
+        "functions of the matrix library",
+        "the different functions that a module calls; each combination of operation, types and shapes is one function",
+    ),
     Budget(
         "inlined-instructions",
         400_000,
@@ -51,7 +56,8 @@ _ROWS = (
         "optimised-loops",
         1000,
         "loops",
-        "an optimised function; beyond the limit, nothing is inlined or it is not optimised, which is no error",
+        "an optimised function; if inlining would exceed the limit, functions with loops are not inlined, and a "
+        "function that exceeds the limit without inlining is not optimised; neither is an error",
     ),
     Budget(
         "optimised-branches",

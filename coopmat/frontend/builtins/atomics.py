@@ -1,4 +1,4 @@
-"""Atomic functions (OpenCL C 3.0, section 6.15.12), those of OpenCL C 1.x included.
+"""Atomic functions (OpenCL C 3.0, section 6.15.12), including those of OpenCL C 1.x.
 
 A function that C11 has, too, has three forms. The plain form is sequentially consistent, for the whole device. The
 first `_explicit` form takes a memory order (compare-exchange: one for success and one for failure). The second

@@ -1,4 +1,4 @@
-"""The functions that read a clock in a kernel (extension cl_khr_kernel_clock)."""
+"""Functions that read a clock in a kernel (extension cl_khr_kernel_clock)."""
 
 from __future__ import annotations
 

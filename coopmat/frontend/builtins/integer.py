@@ -1,4 +1,4 @@
-"""Integer functions (OpenCL C 3.0, section 6.15.3); min, max and clamp of floats (6.15.4) share their rows."""
+"""Integer functions (OpenCL C 3.0, section 6.15.3), and min, max and clamp of integers and floats (6.15.3, 6.15.4)."""
 
 from __future__ import annotations
 

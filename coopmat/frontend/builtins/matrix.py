@@ -1,8 +1,8 @@
-"""Cooperative-matrix functions: a row for each name.
+"""Functions of cooperative matrices.
 
-The signatures depend on matrix types and on constants, so semantic analysis checks and types the calls
-(`typed.MatrixLoad` and the other nodes). In the signatures, `T` is a component type, `M` and `M2` are matrix types. If
-`M` or `M2` is the result type, the context of the call can determine it.
+The table has a row for each name. The signatures depend on matrix types and on constants, so semantic analysis checks
+and types the calls (`typed.MatrixLoad` and the other nodes). In the signatures, `T` is a component type, `M` and `M2`
+are matrix types. If `M` or `M2` is the result type, the context of the call can determine it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Clang's matrix types: names and documentation only.
+"""Functions of Clang's matrix types.
 
-The signatures depend on matrix types and on constants, so semantic analysis checks and types the calls. In the
-signatures, `M` is a matrix type and `T` its element type; `Row` and `Column` are matrices of one row or one column.
+The table has names and documentation only. The signatures depend on matrix types and on constants, so semantic
+analysis checks and types the calls. In the signatures, `M` is a matrix type and `T` its element type; `Row` and
+`Column` are matrices of one row or one column.
 """
 
 from __future__ import annotations

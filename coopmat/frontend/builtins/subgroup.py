@@ -1,4 +1,4 @@
-"""Subgroup functions (OpenCL C 3.0, section 6.15.19) and the extensions around them."""
+"""Subgroup functions (OpenCL C 3.0, section 6.15.19, and extensions)."""
 
 from __future__ import annotations
 

@@ -12,18 +12,28 @@ _HEAD = """\
 
 Made by `tools/pages builtins > docs/builtins.md`; do not edit.
 
-The column *section* has a section of the OpenCL C 3.0 specification, or an extension. Words such as `readable` in a
-signature are sets of address spaces. A signature may also contain letters. After `for`, it lists their possible values:
+The column *section* names the section of the OpenCL C 3.0 specification, or the extension, that defines the functions.
+If a signature has the name `NAME`, each function of the row has this signature. A function without a signature is
+either not supported yet, or accepts arguments that the notation of the signatures cannot describe.
+
+A signature may contain letters and words that stand for several types:
 
 - `T`: an element type. `S` and `U`: the signed and the unsigned integer type as wide as `T`. `W`: the integer type
-  twice as wide as `T`, with the signedness of `T`. `A`: the atomic type of `T`.
+  twice as wide as `T`, with the signedness of `T`. `A`: the atomic type of `T`. `F`: `atomic_flag`.
 - `n` and `m`: numbers of components; 1 means a scalar.
 - `I`: an image type with its access, which is `ro` (`read_only`), `wo` (`write_only`) or `rw` (`read_write`).
+- A word such as `readable` before the type of a pointer: any address space of the set with this name.
 
-The features after `needs` are required for the signature.
+After `for`, a signature lists the possible values of `T`, `n`, `m` and `I`: the members of a set, or single values.
+After `needs`, it lists the extensions, features or language versions that must be enabled for this signature. The last
+two sections of the page have other letters: `M`, `M2`, `A` and similar letters are matrix types, and `T` and `S` are
+element types. [language.md](language.md) and [matrix-types.md](matrix-types.md) describe these functions.
 
-`convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (6.4.3) and `as_T` (6.4.4) are supported for every scalar and vector type of
-these sets:
+`convert_T[_sat][_rte|_rtz|_rtp|_rtn]` (6.4.3) and `as_T` (6.4.4) are supported if `T` is a type of the set `numbers` or
+`small`, or a vector of such a type. `_sat` requires `integers` or `storage`. `bfloat16` has no vectors, and the types
+of `storage` have no vectors of 3 components.
+
+The sets are:
 """
 
 _DOCUMENTED = {name: row.signature for name, row in (matrix.BUILTINS | matrix_types.BUILTINS).items()}

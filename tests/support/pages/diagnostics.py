@@ -19,16 +19,21 @@ _HEAD = """\
 
 Made by `tools/pages diagnostics > docs/diagnostics.md`; do not edit.
 
-Every error has a code. The first line of the message ends with the code in brackets. For each code, this page has an
-example, the compiler's message, and a source without the error. If a changed source cannot avoid the error, a sentence
-states the remedy instead.
+Every error has a code. The first line of the error's message ends with the code in brackets. Each code has a section on
+this page:
 
-A message marks the position of the error with a caret. The line below the caret may show text that corrects the source.
-Notes may follow. The compiler reports the errors of a file in the order of the source, at most 20
-(`-ferror-limit=N` sets another limit).
+- Most sections have an example, the message that the compiler prints for it, and a similar source without the error.
+- In some sections, advice replaces the source without the error.
+- The [last sections](#devices-launches-commands-and-other-inputs) have only an explanation and advice, since no
+  OpenCL C source alone causes these errors.
 
-[warnings.md](warnings.md) describes the warnings. `--diagnostics json` and `--diagnostics sarif` print all diagnostics
-as data. In SARIF, each code has a link to its section of this page.
+A message marks the position of the error with a caret (`^`). If the compiler can suggest a correction, the line below
+the caret shows the text to write. Notes with further information may follow. The compiler sorts the errors by their
+position in the source, and stops after 20 errors (`-ferror-limit=N` sets another limit).
+
+[warnings.md](warnings.md) describes the warnings. `--diagnostics json` and `--diagnostics sarif` print errors, warnings
+and notes as JSON or SARIF, which other programs can read. In SARIF, each code has a link to its section of this page or
+of warnings.md.
 """
 
 
@@ -58,7 +63,7 @@ def document() -> str:
     for title, before, rows in FAMILIES:
         lines_ += [f"## {title}", ""]
         if before:
-            lines_ += ["The examples begin with these lines:", "", *block(before), ""]
+            lines_ += ["The examples below begin with these lines, which are shown only here:", "", *block(before), ""]
         lines_ += ["| code | meaning |", "|---|---|", *(f"| [`{r.code}`](#{r.code}) | {r.meaning} |" for r in rows), ""]
         for row in rows:
             lines_ += [f"### {row.code}", "", f"{sentence(row.meaning)}.{_options(row)}", "", *lines(row, before)]
@@ -85,7 +90,7 @@ def lines(row: ErrorCode, before: str, with_before: bool = False) -> Iterator[st
             yield from (f"The options are `{' '.join(row.options)}`.", "")
     yield from (*block(shown), *block(text, ""), "")
     if row.code in FIXES:
-        yield from ("Without the error:", "", *block(FIXES[row.code]), "")
+        yield from ("A similar source without the error:", "", *block(FIXES[row.code]), "")
     if row.code in ADVICE:
         yield from (ADVICE[row.code], "")
 

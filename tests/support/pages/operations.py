@@ -34,27 +34,37 @@ HEAD = """\
 
 Made by `tools/pages operations > docs/operations.md`; do not edit.
 
-The table shows how each operation on a 16 x 16 matrix is implemented, by target.
+The table has a row for each operation on a 16 x 16 matrix. A cell shows how the operation is implemented for one kind
+of output:
 
-- **Columns `native`**: the SPIR-V instructions (names without `Op`) of a native module, for each
-  [profile](routes.md#what-takes-native-modules) of consumers.
-- **Other columns**: the operation in a [library lowering](routes.md#library-lowerings) is a call of a function. The
-  cell names the function's section, such as LOAD, and its file under `coopmat/matrices/library/`. Sections of
-  `general.cl` work for any distribution of a matrix over the lanes (the work-items of a subgroup).
+- **Columns `native`**: a native module contains SPIR-V instructions for the operation (the names are without `Op`).
+  There is a column for each [profile](routes.md#what-takes-native-modules), that is, for each kind of device compiler.
+- **Other columns**: in a [library lowering](routes.md#library-lowerings), the operation is a call of a function. The
+  compiler generates the function from a section of a file in `coopmat/matrices/library/`. The cell names the section,
+  such as LOAD, and the file. Sections of `general.cl` work for any distribution of a matrix over the lanes (the
+  work-items of a subgroup).
 
-Words in the cells:
+Words in the column *operation*:
+
+- `by rows`, `by columns`, `packed`: the layout in memory is row major, column major or packed.
+- `private`: the pointer points to private memory. `checked`: `coop_mat_load_checked` and `coop_mat_store_checked`.
+- `c`: an accumulator. `s`: a scalar.
+- `conversion`: to another component type. `conversion, saturated`: to `uchar`.
+
+Words in the other columns:
 
 - `loop`: a loop over the components that a work-item holds.
-- `local tile`: the subgroup copies a tile in local memory. For checked accesses, it copies only tiles that extend
-  beyond the matrix.
-- `scratch`: the operation uses local memory.
+- `local tile`: the subgroup copies the matrix by way of a tile in local memory. Checked loads and stores do this only
+  if the matrix extends beyond the bounds.
+- `scratch`: the operation exchanges values through local memory.
 - `by float`: components are converted to float, and the result is rounded once.
 - `access chain`: the component is accessed through a pointer.
 - `nothing`: the operation needs neither an instruction nor a call.
 - `none`: the compiler reports an error.
 
-The first implementation in a cell is for all component types that the cell does not name. Then the cell may name
-component types with another implementation. Unsigned types have the implementation of the signed type of their size.
+A cell begins with the implementation that is the most frequent among the component types. If some component types have
+another implementation, their names and this implementation follow, after a semicolon. An unsigned type has the
+implementation of the signed type of its size.
 
 """
 
@@ -363,6 +373,8 @@ def document() -> str:
         lines.append(f"| {row.title} | {' | '.join(cells)} |")
     names = ", ".join(f"`{t.name}`" for t in COMPONENTS)
     return (
-        f"{HEAD}The component types are {names}. Multiply-adds of types of 8 and 16 bits add up in 32 bits.\n\n"
+        f"{HEAD}The component types are {names}.\n"
+        "In the multiply-adds, the accumulator has components of 32 bits if A and B have components of 8 bits, `f16`\n"
+        "or `bf16`. Otherwise, all three matrices have the same component type.\n\n"
         + "".join(line + "\n" for line in lines)
     )

@@ -106,27 +106,29 @@ _OWN = {
         "void f(global float *p, size_t n) { C c = coop_mat_load(p, ROW_MAJOR, n); }",
     ),
     "spirv-matrices": WarningExample(
-        advice="Change the program that wrote the SPIR-V module. The message names the instruction and the rule."
+        advice="Change the program that wrote the SPIR-V module. The message names the instruction and the reason."
     ),
     "spirv-specialisation": WarningExample(
-        advice="Write the shape or layout of the matrix as an ordinary constant, or compile a module for each value."
+        advice="Make the shape or layout an ordinary constant of the module. For several values, write several modules."
     ),
-    "unknown-warning-option": WarningExample(advice="Correct the option: the table of warnings has all names."),
-    "unused-command-line-argument": WarningExample(advice="Remove the option."),
+    "unknown-warning-option": WarningExample(
+        advice="Correct the name. The table of warnings has the names of all warnings and groups."
+    ),
+    "unused-command-line-argument": WarningExample(advice="Remove the option that the message names."),
     "unchecked-shapes": WarningExample(
-        advice="State the device's multiply-adds by `--matrix-variants`, or name the device by `--device`."
+        advice="List the device's multiply-adds with `--matrix-variants`, or choose a device that reports them."
     ),
     **{
         f"matrix-performance-{name}": WarningExample(
-            advice=f"{advice} See [the advice](performance.md#advice-on-slow-kernels) with measured examples."
+            advice=f"{advice} For measured examples, see [the advice](performance.md#advice-on-slow-kernels)."
         )
         for name, advice in {
-            "instruction": "Use component types and a shape of matrices for which the device has an instruction.",
-            "registers": "Use a smaller tile, or fewer tiles in each subgroup.",
-            "tile": "Use the tile size that the message states.",
-            "stride": "Pad each row of the matrix in memory, so that the stride is some elements longer.",
-            "layout": "Store the factor (A or B) in memory in the layout that the message names.",
-            "checked": "Use checked loads only for tiles at the edge of the matrix, otherwise unchecked loads.",
+            "instruction": "Use matrices of component types and a shape for which the device has a matrix instruction.",
+            "registers": "Use smaller matrices (tiles of the result), or fewer in each subgroup.",
+            "tile": "Use matrices of the size (the tile) that the message states.",
+            "stride": "Pad each row of the matrix in memory with some unused elements, which makes the stride longer.",
+            "layout": "Before the kernel runs, store the factor (A or B) in the layout that the message names.",
+            "checked": "Use checked loads only for tiles that cross the edge of the matrix, else `coop_mat_load`.",
         }.items()
     },
 }

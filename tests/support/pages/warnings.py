@@ -12,20 +12,28 @@ from .diagnostics import block, compiled, sentence
 from .warning_examples import EXAMPLES
 
 OPTIONS = """\
-If clang also has a warning, its name, groups and default are the same as in clang. The following options control a
-warning or a group of warnings (`<name>`). If two options contradict each other, the later option wins:
+If clang has the same warning, the name, the groups and the default of the warning are those of clang. The following
+options control warnings; `<name>` is the name of a warning or of a group of warnings:
 
-- `-W<name>` turns the warning on, and `-Wno-<name>` turns it off.
-- `-Werror=<name>` turns the warning into an error, and `-Wno-error=<name>` reverses this.
-- `-Werror` makes all enabled warnings errors.
+- `-W<name>` turns the warning or group on, and `-Wno-<name>` turns it off. If two of these options contradict each
+  other, the later one takes effect.
+- `-Werror=<name>` turns the warning or group on, and makes it an error.
+- `-Wno-error=<name>` keeps the warning or group from being an error, even with `-Werror`.
+- `-Werror` makes all warnings that are on errors.
 - `-Weverything` turns all warnings on.
-- `-w` turns all warnings off. The compiler then skips the analyses that only warnings need.
+- `-w` turns all warnings off, even those that another option turns on. The compiler then skips the analyses that only
+  serve warnings.
 
-In a source file, pragmas that begin with `#pragma clang diagnostic` affect the rest of the file. They end with `push`,
-`pop`, `ignored "-W<name>"`, `warning "-W<name>"` or `error "-W<name>"`.
+A pragma in a source file can change the state of warnings for the rest of the file:
 
-`coopmat run` and `coopmat.Program` turn on the group `-Wmatrix-performance`. The warnings of this group give advice on
-slow kernels ([performance.md](performance.md#advice-on-slow-kernels))."""
+- `#pragma clang diagnostic ignored "-W<name>"` turns the warning or group off.
+- `#pragma clang diagnostic warning "-W<name>"` turns the warning or group on.
+- `#pragma clang diagnostic error "-W<name>"` turns the warning or group on, and makes it an error.
+- `#pragma clang diagnostic push` saves the state of all warnings, and `#pragma clang diagnostic pop` restores the state
+  that was saved last.
+
+The command `coopmat run` and the Python class `coopmat.Program` turn on the group `-Wmatrix-performance`. The warnings
+of this group give advice on slow kernels ([performance.md](performance.md#advice-on-slow-kernels))."""
 
 _HEAD = f"""\
 # Warnings
@@ -34,9 +42,12 @@ Made by `tools/pages warnings > docs/warnings.md`; do not edit.
 
 {OPTIONS}
 
-In the table, *on* means that the warning is on by default, and *also with* lists the groups that contain the warning.
-For each warning, this page has an example, the compiler's message, and a source without the warning. Examples with
-cooperative matrices begin with [the same lines](diagnostics.md#cooperative-matrices) as the examples of errors.
+In the table, *yes* in the column *on* means that a warning is on by default. The column *also with* has the options
+that turn on the groups of the warning.
+
+Below the table, each warning has a section with an example, the message that the compiler prints, and a similar source
+without the warning. If a source alone does not cause the warning, its section only says what to do. Most examples with
+cooperative matrices use [definitions](diagnostics.md#cooperative-matrices) that precede the lines shown here.
 
 | name | on | also with | meaning |
 |---|---|---|---|
@@ -79,10 +90,10 @@ def lines(row: Warning, with_before: bool = False) -> Iterator[str]:
         yield from ("The examples begin with these lines:", "", *block(example.before), "")
     words = [f"-W{row.name}"] * (not row.on) + list(example.options)
     if words:
-        yield from (f"With `{' '.join(words)}`:", "")
+        yield from (f"The example is compiled with `{' '.join(words)}`:", "")
     found, sources = compiled(f"{example.before}{example.source}\n", [f"-W{row.name}", *example.options])
     yield from (*block(example.source), *block(render_text(found, sources), ""), "")
-    yield from ("Without the warning:", "", *block(example.fix), "")
+    yield from ("A similar source without the warning:", "", *block(example.fix), "")
 
 
 def _cell(text: str) -> str:

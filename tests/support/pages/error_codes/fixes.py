@@ -183,26 +183,26 @@ ADVICE = {
     "coop-mat-extension-off": "Remove the option `-cl-ext=-cl_khr_cooperative_matrix`, or the pragma that disables the "
     "extension.",
     "coop-mat-target-mul-add": "Use a multiply-add that `coopmat devices` lists for the device. Or choose the route "
-    "`lanes` (`--matrices lanes`), which has all multiply-adds.",
+    "`lanes` (`--matrices lanes`), which supports all multiply-adds.",
     "native-matrix": "Choose a route that does not use SPIR-V's matrix instructions, such as `--matrices lanes`, "
     "or avoid the operation.",
     "matrix-type-part": "Pass a row or column with the element type of the matrix. A row has as many elements as the "
     "matrix has columns, and a column has as many elements as the matrix has rows.",
-    "extension-off": "Enable the extension or version (in the example, remove the option), or use a type that needs no "
-    "extension.",
+    "extension-off": "Enable the extension or the language version, or avoid the type or function that needs it. "
+    "In the example, remove the option.",
     "binary-input": "Remove the NUL character. If the file is a SPIR-V module, use the option `-x spv` "
     "or the suffix `.spv`.",
     "invalid-utf8": "Save the file as UTF-8.",
     "line-too-long": "Divide the line into several lines. For example, write each row of a table on a separate line.",
     "error-directive": "Follow the instructions in the text of the directive.",
-    "include-not-found": "Correct the name, or add the directory by `-I`.",
-    "include-unreadable": "Name a file, not a directory.",
-    "include-too-deep": "Protect the included file: write `#ifndef NAME` and `#define NAME` at its beginning, and "
-    "`#endif` at its end.",
+    "include-not-found": "Correct the name, or name the directory of the file with the option `-I`.",
+    "include-unreadable": "Write the path of a file that the compiler may read, not of a directory.",
+    "include-too-deep": "Protect the included file against a second inclusion: write `#ifndef NAME` and `#define NAME` "
+    "at its beginning, and `#endif` at its end.",
     "invalid-include": 'Write the file\'s name in quotes or angle brackets: `#include "name.h"`.',
-    "expansion-too-large": "Use a loop or a function instead of the macros, or raise the budget that the message "
-    "names with `--budget NAME=N`.",
+    "expansion-too-large": "Use a loop or a function instead of the macros, or raise the limit with `--budget NAME=N`. "
+    "The message states NAME.",
     "expansion-too-deep": "Use a loop or a function instead of the macros.",
     "nesting-too-deep": "Store the values of inner expressions in variables.",
-    "budget": "Simplify the source, or raise the budget with `--budget NAME=N`. The message names the budget.",
+    "budget": "Simplify the source, or raise the limit with `--budget NAME=N`. The message states NAME.",
 }

@@ -7,7 +7,8 @@ from .rows import ErrorCode
 LANGUAGE: tuple[ErrorCode, ...] = (
     ErrorCode(
         "not-supported",
-        "the source uses a feature of OpenCL C, or of another compiler, that this compiler does not support yet",
+        "the source uses a feature of OpenCL C that is not supported yet, "
+        "or an unsupported extension of another compiler",
         'void f(void) { asm("nop"); }',
     ),
     ErrorCode(
@@ -18,15 +19,23 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "spirv-version",
-        "a builtin needs a newer version of SPIR-V",
+        "a builtin needs a newer version of SPIR-V than the selected version (`--spirv-version`)",
         "kernel void k(global int *p) { p[0] = sub_group_elect(); }",
         ("--spirv-version", "1.2"),
     ),
     # Names.
-    ErrorCode("undeclared-identifier", "the name is not declared", "size_t f() { return get_globl_id(0) + lenght; }"),
-    ErrorCode("unknown-type", "no type has this name", "flaot f() { return 1; }"),
     ErrorCode(
-        "redefinition", "a name is declared again with another meaning", "int f(int n) { float n = 1; return n; }"
+        "undeclared-identifier",
+        "the source uses a name that is not declared",
+        "size_t f() { return get_globl_id(0) + lenght; }",
+    ),
+    ErrorCode(
+        "unknown-type", "a name occurs where a type is needed, but no type has this name", "flaot f() { return 1; }"
+    ),
+    ErrorCode(
+        "redefinition",
+        "a name is defined twice in a scope, or is declared again with another type",
+        "int f(int n) { float n = 1; return n; }",
     ),
     ErrorCode("undefined-function", "a function that is called has no body", "int g(int);\nint f() { return g(1); }"),
     ErrorCode(
@@ -38,7 +47,7 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ErrorCode("unexpected-type", "a type occurs where a value is needed", "float f() { return sqrt(float); }"),
     ErrorCode(
         "wrong-tag",
-        "a struct, union or enum is named with another of these three keywords than in its declaration",
+        "a name is declared by one of the keywords `struct`, `union` and `enum`, but used with another of them",
         "struct S { int n; };\nunion S u;",
     ),
     # Types.
@@ -59,15 +68,17 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "attribute",
-        "an attribute has invalid arguments",
+        "an attribute has invalid arguments, or is not allowed at its position",
         "kernel __attribute__((reqd_work_group_size(8))) void k() { }",
     ),
     ErrorCode("restrict", "`restrict` is applied to a type that is not a pointer", "void f(int restrict n) { }"),
-    ErrorCode("array-size", "an array cannot have this number of elements", "void f() { int a[-1]; }"),
-    ErrorCode("bit-field", "OpenCL C has no bit-fields", "struct S { int n : 3; };"),
+    ErrorCode(
+        "array-size", "the number of elements of an array is not positive, or is too large", "void f() { int a[-1]; }"
+    ),
+    ErrorCode("bit-field", "a struct has a bit-field, which OpenCL C does not allow", "struct S { int n : 3; };"),
     ErrorCode(
         "enumerator-range",
-        "an enumerator has a value that no enumeration can have",
+        "no integer type can hold the value of an enumerator, or all values of an enumeration",
         "enum { BIG = 0xffffffffffffffff, BIGGER };",
     ),
     ErrorCode(
@@ -77,10 +88,14 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "function-declarator",
-        "a function is declared by a typedef of a function type, without a list of parameters",
+        "a function is declared by the name of a function type, instead of by a result type and a list of parameters",
         "typedef int F(int);\nF f;",
     ),
-    ErrorCode("variadic", "OpenCL C has no variadic functions", "void f(int n, ...) { }"),
+    ErrorCode(
+        "variadic",
+        "a function has a variable number of arguments (`...`), which OpenCL C does not allow",
+        "void f(int n, ...) { }",
+    ),
     # Declarations.
     ErrorCode(
         "address-space",
@@ -99,12 +114,12 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "sampler-initializer",
-        "the initial value of a sampler is not a constant made of the `CLK_` macros",
+        "a sampler has no initial value, or its value is not a combination of the `CLK_` macros for samplers",
         "constant sampler_t s = 1.5f;",
     ),
     ErrorCode(
         "invalid-initializer",
-        "an initial value does not have the form that the type of the variable requires",
+        "an initial value has a form that its variable's type does not allow, such as a number for a whole array",
         "void f() { int a[2] = 1; }",
     ),
     ErrorCode(
@@ -139,7 +154,11 @@ LANGUAGE: tuple[ErrorCode, ...] = (
         "void f() { return 1; }\nint g() { return; }",
     ),
     # Calls.
-    ErrorCode("not-a-function", "the called name is not a function", "void f(int n) { n(1); }"),
+    ErrorCode(
+        "not-a-function",
+        "the expression before the parentheses of a call is not the name of a function",
+        "void f(int n) { n(1); }",
+    ),
     ErrorCode(
         "argument-count",
         "a call has too many or too few arguments",
@@ -147,50 +166,68 @@ LANGUAGE: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "no-matching-function",
-        "no overload of the function accepts the types of the arguments",
+        "no overload of a called function accepts the types of the call's arguments",
         "float f(global int *p) { return sqrt(p); }",
     ),
     ErrorCode(
-        "ambiguous-call", "several overloads match the arguments equally well", "float f(int n) { return pow(n, 2); }"
+        "ambiguous-call",
+        "several overloads of a function match the arguments of a call equally well",
+        "float f(int n) { return pow(n, 2); }",
     ),
-    ErrorCode("void-value", "an argument has the type void", "void g() { }\nfloat f() { return sqrt(g()); }"),
+    ErrorCode(
+        "void-value",
+        "an argument of a call is an expression of the type void",
+        "void g() { }\nfloat f() { return sqrt(g()); }",
+    ),
     # Conversions.
     ErrorCode(
         "incompatible-types",
-        "no implicit conversion exists between the two types",
+        "a value's type does not convert implicitly to the type that is needed at its position",
         "struct S { int n; };\nint f(struct S s) { int n = s; return n; }",
     ),
-    ErrorCode("invalid-cast", "a cast cannot convert between the two types", "int4 f(float4 v) { return (int4)v; }"),
+    ErrorCode(
+        "invalid-cast",
+        "a cast cannot convert its operand to the type in the parentheses",
+        "int4 f(float4 v) { return (int4)v; }",
+    ),
     ErrorCode(
         "invalid-condition",
-        "a condition has a type that is neither true nor false",
+        "a condition has a type that cannot be tested, or `#if` or `#elif` has an invalid condition",
         "void f(float4 v) { if (v) return; }",
     ),
-    ErrorCode("invalid-index", "an index is not an integer", "int f(int *p) { return p[1.5f]; }"),
+    ErrorCode(
+        "invalid-index", "the index of an array or pointer is not an integer", "int f(int *p) { return p[1.5f]; }"
+    ),
     # Operators.
     ErrorCode(
         "invalid-operands",
-        "the operator does not accept operands of these types",
+        "an operator does not accept the types of its operands",
         "float4 f(float4 a, float3 b) { return a + b; }",
     ),
     ErrorCode(
         "vector-literal",
-        "a vector literal has too many or too few components, or a part that cannot be in the vector",
+        "a vector literal has too many or too few components, or a value of a type that cannot be part of the vector",
         "float4 f(float2 v) { return (float4)(v, 1); }",
     ),
-    ErrorCode("vector-subscript", "the vector has no component with this index", "float f(float4 v) { return v[4]; }"),
-    ErrorCode("swizzle", "the vector has no components with these names", "float f(float2 v) { return v.z; }"),
+    ErrorCode(
+        "vector-subscript", "the index of a vector's component is out of range", "float f(float4 v) { return v[4]; }"
+    ),
+    ErrorCode(
+        "swizzle",
+        "the names of components after `.`, such as `z`, do not exist in the vector",
+        "float f(float2 v) { return v.z; }",
+    ),
     ErrorCode(
         "duplicate-swizzle", "an assignment names a component of a vector twice", "void f(float4 v) { v.xx = 1; }"
     ),
     ErrorCode(
         "no-member",
-        "the struct or union has no member with this name",
+        "the name after `.` or `->` is not a member of the struct or union",
         "struct S { int width; };\nint f(struct S s) { return s.widht; }",
     ),
     ErrorCode(
         "member-of-pointer",
-        "`.` follows a pointer, which needs `->`",
+        "`.` follows a pointer to a struct or union; a pointer needs `->`",
         "struct S { int n; };\nint f(struct S *s) { return s.n; }",
     ),
     ErrorCode(
@@ -203,20 +240,29 @@ LANGUAGE: tuple[ErrorCode, ...] = (
         "an operator requires an object (an lvalue) as operand, but the operand is only a value",
         "void f(int n) { (n + 1)++; }",
     ),
-    ErrorCode("not-assignable", "an array is assigned to as a whole", "void f() { int a[2], b[2]; a = b; }"),
+    ErrorCode(
+        "not-assignable",
+        "an assignment changes a whole array, but only elements of an array can be assigned to",
+        "void f() { int a[2], b[2]; a = b; }",
+    ),
     ErrorCode("read-only", "the source changes an object that is read-only", "void f(const int n) { n = 1; }"),
     ErrorCode(
         "generic-selection",
-        "no association of `_Generic` matches, or two associations match",
+        "no association of `_Generic` has the type of the controlling expression, "
+        "or two associations have the same type",
         "int f(float x) { return _Generic(x, int: 1, long: 2); }",
     ),
     # Statements.
     ErrorCode(
         "duplicate-case",
-        "two case labels of a switch have the same value",
+        "two case labels of a switch have the same value, or a switch has two `default` labels",
         "void f(int n) { switch (n) { case 1: case 1: ; } }",
     ),
-    ErrorCode("outside-loop", "`break` or `continue` occurs outside of loops", "void f() { continue; }"),
+    ErrorCode(
+        "outside-loop",
+        "`continue` occurs outside of loops, or `break` outside of loops and switches",
+        "void f() { continue; }",
+    ),
     ErrorCode("outside-switch", "`case` or `default` occurs outside of a switch", "void f() { default: ; }"),
     ErrorCode(
         "vulkan",

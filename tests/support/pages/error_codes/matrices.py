@@ -25,13 +25,13 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-attribute",
-        "the attribute `coop_mat` lacks arguments, or is not part of the type of a variable, function or typedef",
+        "the attribute `coop_mat` does not have 4 arguments, or is not applied to a variable, function or typedef",
         "typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16)));\n"
         "struct MATRIX(16, 16, CLK_COOPERATIVE_MATRIX_A) S { int n; };",
     ),
     ErrorCode(
         "coop-mat-component",
-        "the type cannot be the component type of a cooperative matrix",
+        "the attribute `coop_mat` is applied to a type that cannot be the component type of a cooperative matrix",
         "typedef bool M MATRIX(16, 16, 0);",
     ),
     ErrorCode(
@@ -46,7 +46,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-use",
-        "the use of a matrix type is not A, B or accumulator",
+        "the use of a matrix type (the last argument of `coop_mat`) is not A, B or accumulator",
         "typedef float M __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 16, 16, 3)));",
     ),
     # Where matrices may be.
@@ -54,7 +54,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ErrorCode("coop-mat-file-scope", "a cooperative matrix is declared outside of functions", "C c;"),
     ErrorCode(
         "coop-mat-address-space",
-        "a cooperative matrix is declared outside of private memory",
+        "a cooperative matrix is declared in an address space other than private",
         "kernel void k() { local C c; }",
     ),
     ErrorCode("coop-mat-union", "a cooperative matrix is a member of a union", "union U { C c; int n; };"),
@@ -71,7 +71,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     # What makes one.
     ErrorCode(
         "coop-mat-no-target",
-        "the compiler cannot derive the matrix type of a call's result from the context of the call",
+        "nothing around a call, such as an assignment, determines the matrix type of the call's result",
         "void f(global float *p) { coop_mat_load(p, ROW_MAJOR, 32); }",
     ),
     ErrorCode(
@@ -81,23 +81,23 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-init",
-        "the value that `coop_mat_init` would store in all components is not a scalar",
+        "the argument of `coop_mat_init` is not an arithmetic scalar",
         "void f(float4 v) { C c = coop_mat_init(v); }",
     ),
     ErrorCode(
         "coop-mat-conversion",
-        "a conversion would change the scope or shape of a matrix, or would convert between a matrix and a scalar",
+        "a conversion would change the scope or shape of a matrix, or is between a matrix and a scalar",
         "void f(C c, D d) { c = (C)d; float x = (float)c; }",
     ),
     ErrorCode(
         "coop-mat-saturation",
-        "the result of a conversion with saturation has floating-point components",
+        "a saturating conversion (`coop_mat_convert_sat`) has a result with floating-point components",
         "void f(C c, I i) { c = coop_mat_convert_sat(i); }",
     ),
     # Memory.
     ErrorCode(
         "coop-mat-pointee",
-        "the pointer of a load or store does not point to the component type of the matrix",
+        "the pointer argument of a load or store does not point to the component type of the matrix",
         "void f(global int *p) { C c = coop_mat_load(p, ROW_MAJOR, 32); }",
     ),
     ErrorCode(
@@ -107,17 +107,17 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-layout",
-        "the layout is not a constant, or is not one of the layout enumerators",
+        "the layout argument of a load or store is not a constant, or is not one of the layout enumerators",
         "void f(global float *p, int n) { C c = coop_mat_load(p, n, 32); }",
     ),
     ErrorCode(
         "coop-mat-invalid-stride",
-        "the stride is not an integer, or is a negative constant",
+        "the stride argument of a load or store is not an integer, or is a negative constant",
         "void f(global float *p) { C c = coop_mat_load(p, ROW_MAJOR, 32.0f); }",
     ),
     ErrorCode(
         "coop-mat-bounds",
-        "a position or size in a checked load or store is not an integer, or is a constant that does not fit uint",
+        "a row, column or size in a checked load or store is not an integer, or is a constant out of the range of uint",
         "void f(global float *p) { C c = coop_mat_load_checked(p, ROW_MAJOR, 32, 0, -1, 100, 1.5f); }",
     ),
     # The multiply-add.
@@ -128,7 +128,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-wrong-use",
-        "an operand is a matrix with the wrong use (A, B or accumulator): each position requires a certain use",
+        "a matrix has another use (A, B or accumulator) than its position among the operands requires",
         "void f(A a, B b, C c) { c = coop_mat_mulAdd(b, a, c); }",
     ),
     ErrorCode(
@@ -138,7 +138,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-component-class",
-        "a multiply-add has both operands with integer components and operands with floating-point components",
+        "a multiply-add mixes matrices of integers with matrices of floating-point numbers",
         "void f(A a, B b, I i) { i = coop_mat_mulAdd(a, b, i); }",
     ),
     ErrorCode(
@@ -148,13 +148,13 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-operands",
-        "the operand mask of a multiply-add is not a constant, or has undefined bits",
+        "the operand mask of a multiply-add is not a constant, or has bits that are undefined or do not fit the types",
         "void f(A a, B b, C c, int n) { c = coop_mat_mulAdd(a, b, c, n); }",
     ),
     # Operators and components.
     ErrorCode(
         "coop-mat-operator",
-        "cooperative matrices do not have this operator",
+        "an operator is applied to a cooperative matrix, but does not accept it or the other operand's type",
         "void f(C c, float4 v) { c = c / v; c = c & c; }",
     ),
     ErrorCode(
@@ -169,7 +169,9 @@ MATRICES: tuple[ErrorCode, ...] = (
         "float f(C c) { return c[-1] + c[512] + c[1.0f]; }",
     ),
     ErrorCode(
-        "array-bounds", "a constant index is outside of an array of matrices", "void f(C c) { C k[2]; k[2] = c; }"
+        "array-bounds",
+        "a constant index is outside of the bounds of an array of matrices",
+        "void f(C c) { C k[2]; k[2] = c; }",
     ),
     ErrorCode(
         "coop-mat-element-address",
@@ -179,28 +181,31 @@ MATRICES: tuple[ErrorCode, ...] = (
     # Functions of components.
     ErrorCode(
         "coop-mat-builtin",
-        "a builtin does not accept matrices, or another argument of the builtin is neither a matrix nor a scalar",
+        "a builtin is called with a matrix but does not accept matrices, "
+        "or another argument of that call is neither a matrix nor a scalar",
         "void f(C c, float4 v) { c = isnan(c); c = fmax(c, v); }",
     ),
     ErrorCode(
         "coop-mat-function",
-        "an operand must be the bare name of a function, but is another expression or the name of a kernel",
+        "the function operand of an operation such as `coop_mat_map` is not the bare name of a function, "
+        "or names a kernel",
         "float f(uint row, uint column);\nkernel void k(float x) { C c = coop_mat_build(&f); c = coop_mat_map(c, x); }",
     ),
     ErrorCode(
         "coop-mat-function-type",
-        "an operation has a function as operand whose parameter types or result type do not fit the operation",
+        "the function that is passed to an operation such as `coop_mat_map` has an unsuitable parameter or result type",
         "float f(int row, uint column) { return row; }\nvoid g() { C c = coop_mat_build(f); }",
     ),
     ErrorCode(
         "coop-mat-function-effect",
-        "an operation has a function as operand that has a side effect, such as a store to memory",
+        "the function that is passed to an operation such as `coop_mat_map` has a side effect, "
+        "for example a store to memory",
         "float f(uint row, uint column, global float *p) { return p[row] = column; }\n"
         "void g(global float *p) { C c = coop_mat_build(f, p); }",
     ),
     ErrorCode(
         "coop-mat-reduce",
-        "the second operand of `coop_mat_reduce` is not one of the four constants, or the result type does not fit it",
+        "the second operand of `coop_mat_reduce` is no valid kind of reduction, or a matrix type does not fit the kind",
         "float sum(float x, float y) { return x + y; }\n"
         "void f(C c, int n)\n{\n    c = coop_mat_reduce(c, n, sum);\n"
         "    D d = coop_mat_reduce(c, CLK_COOPERATIVE_MATRIX_REDUCE_COLUMN, sum);\n}",
@@ -212,7 +217,7 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-print",
-        "the name of a printed matrix is not a string literal, or the language version has no `printf`",
+        "the name that `coop_mat_print` prints is not a string literal, or the version of OpenCL C has no `printf`",
         "void f(C c, constant char *name) { coop_mat_print(c, name); }",
     ),
     ErrorCode(
@@ -232,13 +237,13 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "coop-mat-target-mul-add",
-        "the device supports the matrix types of a multiply-add, but not the multiply-add",
+        "the device supports each matrix type of a multiply-add, but has no multiply-add for this combination of types",
         "void f(A a, B b, C c) { c = coop_mat_mulAdd(a, b, c); }",
         ("--matrix-variants", "16x32x8.f16xf16_f16_f16.nosat 16x32x16.f16xf16_f32_f32.nosat"),
     ),
     ErrorCode(
         "coop-mat-target-stride",
-        "a stride is not a multiple of the number that the device requires (`--matrix-stride-multiple`)",
+        "a stride is not a multiple of the number of bytes that the device requires (`--matrix-stride-multiple`)",
         "void f(global float *p) { C c = coop_mat_load(p, ROW_MAJOR, 33); }",
         ("--matrix-stride-multiple", "16"),
     ),
@@ -251,14 +256,14 @@ MATRICES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "matrix-between-programs",
-        "a call of a function that another program must define has a matrix as an argument or result",
+        "a called function, which another program must define, has a matrix as a parameter or result",
         "C square(C);\nkernel void k(global float *p)\n{\n"
         "    coop_mat_store(p, square(coop_mat_init(1.0f)), ROW_MAJOR, 32);\n}",
         ("-c",),
     ),
     ErrorCode(
         "native-matrix",
-        "the route `native` cannot express an operation by SPIR-V's matrix instructions, but other routes support it",
+        "the route `native` has no SPIR-V matrix instruction for an operation; other routes support the operation",
         "kernel void k(global uint2 *out, uint i)\n{\n    out[0] = coop_mat_coord(C, i);\n}",
         ("--matrices", "native"),
     ),

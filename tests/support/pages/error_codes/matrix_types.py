@@ -20,7 +20,7 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "matrix-type-element",
-        "the type cannot be the element type of a matrix",
+        "the attribute `matrix_type` is applied to a type that cannot be the element type of a matrix",
         "typedef bool B __attribute__((matrix_type(4, 4)));\ntypedef float *P __attribute__((matrix_type(4, 4)));",
     ),
     ErrorCode(
@@ -48,12 +48,12 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     # What becomes one.
     ErrorCode(
         "matrix-type-mismatch",
-        "an implicit conversion from or to a matrix type would be needed, but does not exist",
+        "a value would have to be converted implicitly from or to a matrix type, but only casts do this",
         "void f(I i, float x) { M m = x; m = i; }",
     ),
     ErrorCode(
         "matrix-type-cast",
-        "a cast from or to a matrix type cannot convert the value, for example to another shape",
+        "a cast from or to a matrix type is not allowed, for example because the shapes differ",
         "void f(M m, float4 v) { W w = (W)m; m = (M)v; }",
     ),
     ErrorCode(
@@ -62,10 +62,15 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
         "void f() { M m = { 1, 2, 3, 4 }; }",
     ),
     # Operators.
-    ErrorCode("matrix-type-operator", "matrices do not have this operator", "void f(M m) { m = m / 2; m = -m; }"),
+    ErrorCode(
+        "matrix-type-operator",
+        "an operator is applied to a matrix, but does not accept it or the other operand's type",
+        "void f(M m) { m = m / 2; m = -m; }",
+    ),
     ErrorCode(
         "matrix-type-operand-types",
-        "the operands of an operator have different matrix types",
+        "the operands of an operator are matrices of different types, "
+        "for example with different element types or layouts",
         "void f(M m, I i, R r) { m = m + i; m = m * r; }",
     ),
     ErrorCode(
@@ -98,7 +103,7 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "matrix-type-pointee",
-        "the pointer of a load or store does not point to the element type of the matrix",
+        "the pointer argument of a load or store does not point to the element type of the matrix",
         "void f(global int *p, M m) { __builtin_matrix_column_major_store(m, p); }",
     ),
     ErrorCode(
@@ -108,7 +113,7 @@ MATRIX_TYPES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "matrix-type-stride",
-        "the stride is not a number, or is less than the length of a column (with row-major builtins, of a row)",
+        "a stride is not a number, or is less than the number of rows (with row-major builtins, of columns)",
         "void f(global float *p) { M m = __builtin_matrix_column_major_load(p, 4, 4, 3); }",
     ),
     ErrorCode(

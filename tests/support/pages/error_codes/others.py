@@ -21,10 +21,10 @@ class OtherCode:
     advice: str
 
 
-_IR = "Compare the module with [the dialects](dialects.md) of LLVM IR that coopmat reads."
+_IR = "For the forms of matrices in LLVM IR that coopmat reads, see [the dialects](dialects.md)."
 _SPIRV = (
-    "See [what is refused](spirv-input.md#what-is-refused). If `spirv-val` accepts the module, and that page does not"
-    " list the operation, report a bug."
+    "See [what is refused](spirv-input.md#what-is-refused) in SPIR-V modules. If that list does not explain the error,"
+    " and `spirv-val` accepts the module, report a bug."
 )
 
 OTHERS: tuple[OtherCode, ...] = (
@@ -33,8 +33,8 @@ OTHERS: tuple[OtherCode, ...] = (
     OtherCode(
         "ir-call", "a call in LLVM IR has other argument types, or another result type, than the called function", _IR
     ),
-    OtherCode("ir-matrix-type", "a matrix type in LLVM IR has an unknown form", _IR),
-    OtherCode("ir-metadata", "metadata in LLVM IR have a form that would crash LLVM's SPIR-V backend", _IR),
+    OtherCode("ir-matrix-type", "a matrix type in LLVM IR has none of the forms that this compiler knows", _IR),
+    OtherCode("ir-metadata", "metadata in LLVM IR has a form that would crash LLVM's SPIR-V backend", _IR),
     OtherCode("ir-operation", "a matrix operation in LLVM IR is unknown, or does not fit its operands", _IR),
     OtherCode("ir-not-supported", "valid LLVM IR uses a feature that this compiler does not support", _IR),
     # SPIR-V.
@@ -46,19 +46,27 @@ OTHERS: tuple[OtherCode, ...] = (
     OtherCode(
         "spirv-not-supported", "a valid SPIR-V module uses a feature that this compiler does not support", _SPIRV
     ),
-    OtherCode("spirv-operation", "this compiler cannot lower an operation on matrices in a SPIR-V module", _SPIRV),
+    OtherCode(
+        "spirv-operation",
+        "a SPIR-V module uses a matrix in a way that is not allowed, such as a matrix as a kernel's parameter",
+        _SPIRV,
+    ),
     OtherCode(
         "spirv-tools",
         "no `spirv-val` that supports cooperative matrices was found",
-        "Run `coopmat doctor --install spirv-tools`, or set COOPMAT_SPIRV_TOOLS to a directory with such a program.",
+        "Run `coopmat doctor --install spirv-tools`, or set COOPMAT_SPIRV_TOOLS to the directory of such a program.",
     ),
     # Devices.
     OtherCode(
         "no-device",
-        "no device was found",
-        "`coopmat doctor` lists the missing components, and the commands that install them.",
+        "no OpenCL or Vulkan device was found",
+        "`coopmat doctor` lists the components that are missing, and the commands that install them.",
     ),
-    OtherCode("unknown-device", "no device has this name", "`coopmat devices` lists the names."),
+    OtherCode(
+        "unknown-device",
+        "the given name fits no device, or fits several devices",
+        "`coopmat devices` lists the names of all devices.",
+    ),
     OtherCode(
         "dead-device",
         "the driver of the device cannot build even an empty kernel",
@@ -71,8 +79,8 @@ OTHERS: tuple[OtherCode, ...] = (
     ),
     OtherCode(
         "device-info",
-        "a file with device properties (`--device-info`) has an invalid line",
-        "Write each line as KEY=VALUE.",
+        "a file with device properties (`--device-info`) has an invalid line or value",
+        "Correct the line or the value that the message names. Each line must have the form KEY=VALUE.",
     ),
     OtherCode(
         "closed",
@@ -96,72 +104,79 @@ OTHERS: tuple[OtherCode, ...] = (
     ),
     OtherCode(
         "no-route",
-        "the selected route cannot be used on the selected device",
-        "`coopmat devices` lists the route of each device.",
+        "the selected route (`--matrices`) cannot be used on the selected device",
+        "`coopmat devices` lists the route that fits each device.",
     ),
     # Launches.
     OtherCode(
         "run-header",
         "a run header, which states how `coopmat run` launches a kernel, is invalid",
-        "Compare the line with [the run header](run.md).",
+        "For the syntax of the header, see [the run header](run.md).",
     ),
     OtherCode(
         "check-failed",
         "a result of a kernel differs from the expected result",
-        "The notes show the first wrong element, and a map of the wrong elements.",
+        "The notes below the message show the first wrong element, and a map of all wrong elements.",
     ),
     OtherCode(
         "npy-file",
         "a file from which `coopmat run` reads an array does not have numpy's format `.npy`",
         "Write the file with `numpy.save`.",
     ),
-    OtherCode("unknown-kernel", "the program has no kernel with the given name", "The message lists the kernels."),
+    OtherCode(
+        "unknown-kernel",
+        "the program has no kernel with the given name",
+        "The message lists the kernels of the program.",
+    ),
     OtherCode(
         "partial-subgroup",
-        "the work-group size leaves a subgroup incomplete",
-        "Make the local size a multiple of the subgroup size.",
+        "the launch would have a work-group whose last subgroup is incomplete",
+        "Make the local size a multiple of the subgroup size, and the global size a multiple of the local size.",
     ),
     OtherCode(
         "partial-work-group",
-        "the global size leaves a work-group incomplete",
+        "the global size is not a multiple of the local size, so the last work-group would be incomplete",
         "Make the global size a multiple of the local size.",
     ),
     OtherCode(
         "argument",
-        "an argument of a launch does not fit the kernel's parameter",
+        "an argument of a launch does not fit the corresponding parameter of the kernel",
         "The message names the argument and the parameter.",
     ),
     OtherCode(
         "alignment",
-        "an array's address, or a stride of matrices, is not the multiple that the kernel requires",
-        "The message states the required multiple. Pass an array at such an address, or such a stride.",
+        "the address of an array, or the stride of a matrix, is not a multiple of the number that the kernel requires",
+        "The message states the number. Pass an array whose address is a multiple of it, or a stride that is.",
     ),
     OtherCode(
         "crash",
-        "a signal ended the process that ran the kernel",
-        "The notes have the sizes, the arguments and the likely cause. Check the kernel's accesses with Oclgrind.",
+        "the process that compiled or ran the kernel ended unexpectedly, for example by a signal",
+        "If the kernel was running, the notes below the message state its sizes and arguments, and the likely cause. "
+        "The tool Oclgrind can check the kernel's memory accesses.",
     ),
-    OtherCode("timeout", "the kernel ran longer than `--timeout`", "Look for an endless loop, or raise the limit."),
+    OtherCode(
+        "timeout", "`coopmat run` took longer than `--timeout` allows", "Look for an endless loop, or raise the limit."
+    ),
     # Commands.
     OtherCode(
         "usage",
         "the command line is wrong",
-        "If you add `--help` after a command, coopmat lists the options of the command.",
+        "To list the options of a command, add `--help`, for example `coopmat run --help`.",
     ),
     OtherCode("file", "a file cannot be read or written", "Check the path and its permissions."),
     OtherCode(
         "no-such-stage",
-        "the requested stage of the compilation does not exist for this input",
-        "`coopmat compile --help` lists the stages.",
+        "the requested output or stage of the compilation does not exist for this kind of input",
+        "`coopmat compile --help` lists the outputs (`--emit`) and the stages.",
     ),
     OtherCode(
         "layer-compiler",
-        "the library of the OpenCL layer cannot be compiled on this machine",
-        "Install a C compiler, or install coopmat with the extra `layer`.",
+        "the C library of coopmat's OpenCL layer cannot be compiled on this machine",
+        "Install a C compiler, or install coopmat with its extra `layer` (`pip install coopmat[layer]`).",
     ),
     OtherCode(
         "internal-error",
         "the compiler has a bug",
-        "Report it with the source, the command line and the text of the message.",
+        "Report the bug with the source, the command line and the text of the message.",
     ),
 )

@@ -13,14 +13,18 @@ TEXT: tuple[ErrorCode, ...] = (
     # Characters.
     ErrorCode(
         "binary-input",
-        "the source contains a NUL character, and is not text",
+        "the source contains a NUL character, so it is not a text file",
         b"kernel void k() { }\0\n",
         shown="kernel void k() { }<NUL>",
     ),
     ErrorCode("invalid-utf8", "the source is not encoded in UTF-8", b"// caf\xe9\n", shown="// caf<E9>"),
     ErrorCode("line-too-long", "a line has more than 65,535 characters", _LONG, shown="int x = +++...+++1;"),
-    ErrorCode("unexpected-character", "a character has no meaning at this position", "int f(int x) { return x; @ }"),
-    ErrorCode("unterminated-comment", "a comment has no end", "int x; /* no end"),
+    ErrorCode(
+        "unexpected-character",
+        "the source contains a character that no token can contain, such as `@`",
+        "int f(int x) { return x; @ }",
+    ),
+    ErrorCode("unterminated-comment", "a comment that begins with `/*` has no `*/`", "int x; /* no end"),
     ErrorCode(
         "unterminated-literal",
         "a string or character literal has no closing quote",
@@ -28,16 +32,26 @@ TEXT: tuple[ErrorCode, ...] = (
     ),
     # Constants.
     ErrorCode(
-        "integer-too-large", "no integer type can hold the constant", "ulong f() { return 18446744073709551616; }"
+        "integer-too-large",
+        "an integer constant is too large for every integer type",
+        "ulong f() { return 18446744073709551616; }",
     ),
-    ErrorCode("invalid-literal", "the digits of a constant do not form a number", "int f() { return 089; }"),
+    ErrorCode(
+        "invalid-literal",
+        "a number or character constant is invalid, such as an octal number with the digit 8",
+        "int f() { return 089; }",
+    ),
     ErrorCode("invalid-suffix", "the letters after a number are not a valid suffix", "int f() { return 1lul; }"),
     ErrorCode("invalid-escape", "an escape sequence is invalid", r"char f() { return '\x'; }"),
     # The preprocessor.
     ErrorCode("error-directive", "the source contains an #error directive", "#error this device is too small"),
-    ErrorCode("invalid-directive", "no preprocessor directive has this name", "#inclde <x.h>"),
-    ErrorCode("include-not-found", "the compiler did not find the included file", '#include "nowhere.h"'),
-    ErrorCode("include-unreadable", "the included path is not a file that the compiler can read", '#include "."'),
+    ErrorCode("invalid-directive", "the name after `#` is not the name of a preprocessor directive", "#inclde <x.h>"),
+    ErrorCode("include-not-found", "the compiler did not find the file that #include names", '#include "nowhere.h"'),
+    ErrorCode(
+        "include-unreadable",
+        "the path after #include exists, but is not a file that the compiler can read",
+        '#include "."',
+    ),
     ErrorCode(
         "include-too-deep",
         "#include directives are nested too deeply, for example because files include each other",
@@ -46,16 +60,20 @@ TEXT: tuple[ErrorCode, ...] = (
     ),
     ErrorCode("invalid-include", "#include is not followed by a file name", "#include 5"),
     ErrorCode("invalid-line", "#line is not followed by a line number", "#line here"),
-    ErrorCode("invalid-macro", "the parameters or the replacement of a macro are invalid", "#define M(a, a) a"),
+    ErrorCode(
+        "invalid-macro",
+        "the definition of a macro has invalid parameters, or an invalid replacement",
+        "#define M(a, a) a",
+    ),
     ErrorCode("invalid-macro-name", "the name of a macro is missing or invalid", "#define 5 six"),
     ErrorCode(
         "invalid-macro-use",
-        "the use of a macro has more or fewer arguments than the macro's definition has parameters",
+        "a macro is used with more or fewer arguments than its definition has parameters",
         "#define ADD(a, b) a + b\nint x = ADD(1);",
     ),
     ErrorCode(
         "unterminated-invocation",
-        "the arguments of a macro have no closing parenthesis",
+        "the arguments of a macro's use have no closing parenthesis",
         "#define F(x) x\nint x = F(1;",
     ),
     ErrorCode("expansion-too-large", "a macro expands to too many tokens", _LARGE, shown=_LARGE[:100] + "..."),
@@ -81,9 +99,11 @@ TEXT: tuple[ErrorCode, ...] = (
     ErrorCode("unmatched-bracket", "a bracket has no matching bracket", "int f(int x) { return (x + 1]; }"),
     ErrorCode("missing-type", "a declaration has no type", "void f() { const x = 1; }"),
     ErrorCode(
-        "syntax-error", "the tokens are in an order that the grammar does not allow", "void f(int x) { else x = 1; }"
+        "syntax-error",
+        "a token occurs at a position where the grammar does not allow it",
+        "void f(int x) { else x = 1; }",
     ),
-    ErrorCode("unsupported-cpp", "the source uses C++, but must be OpenCL C", "class S;"),
+    ErrorCode("unsupported-cpp", "the source uses a feature of C++ that OpenCL C does not have", "class S;"),
     ErrorCode(
         "nesting-too-deep",
         "brackets, statements or operators are nested too deeply",
@@ -92,7 +112,7 @@ TEXT: tuple[ErrorCode, ...] = (
     ),
     ErrorCode(
         "budget",
-        "the compilation exceeds a budget, that is, a limit of the compiler's work",
+        "the compilation exceeds a budget: a limit that the compiler sets on its work, such as the size of the source",
         "kernel void k() { }",
         ("--budget", "source-bytes=10"),
     ),
