@@ -154,11 +154,8 @@ class Runner:
                 (variant,), (kernel,) = self._fitted(batch.part(number, number + 1), [variant], built)
             except Exception as error:
                 seconds = share + time.perf_counter() - start
-                item, refusal = batch.items[number], _refusal(error) if self.device.target_env else ""
-                if refusal:
-                    done(batch.outcome(item, Status.NOT_SUPPORTED, seconds, refusal))
-                else:
-                    done(self._failed(batch, item, variant, seconds, _explain(error)))
+                refused = self._refused(batch, number, seconds, error)
+                done(refused or self._failed(batch, batch.items[number], variant, seconds, _explain(error)))
                 continue
             self._finish(batch, number, variant, kernel, share + time.perf_counter() - start, done)
 
@@ -207,6 +204,10 @@ class Runner:
             text, broken = f"the launch failed: {error}", True
         except Exception as error:
             text = _explain(error)
+            refused = self._refused(batch, number, seconds, error)
+            if refused:
+                done(refused)
+                return
         seconds += time.perf_counter() - start
         item = batch.items[number]
         if text:
@@ -215,6 +216,11 @@ class Runner:
             done(batch.outcome(item, Status.PASSED, seconds))
         if broken:
             raise Broken
+
+    def _refused(self, batch: Batch, number: int, seconds: float, error: Exception) -> Outcome | None:
+        """Return the outcome of a variant that a Vulkan device cannot have; None if the error is a failure."""
+        refusal = _refusal(error) if self.device.target_env else ""
+        return batch.outcome(batch.items[number], Status.NOT_SUPPORTED, seconds, refusal) if refusal else None
 
     def _failed(
         self,

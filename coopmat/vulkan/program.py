@@ -390,7 +390,7 @@ class Launch:
         needed = self._local_bytes + self._kernel.description.local_item_bytes * math.prod(local_size)
         if needed > device.local_memory:
             text = f"kernel '{self._kernel.name}' needs {needed} bytes of local memory"
-            raise launch_error(f"{text}, and {device.label} has {device.local_memory}")
+            raise launch_error(f"{text}, and {device.label} has {device.local_memory}", "vulkan-device")
 
     def read(self, name: str) -> Any:
         """Return an argument's value after the runs: an array for a pointer or image, any other as it was passed.

@@ -7,6 +7,7 @@ These are the results of an OpenCL device, whose own compiler has compiled the k
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -133,3 +134,39 @@ def test_a_vulkan_device_computes_functions_of_double() -> None:
         assert np.allclose(found[part], function(values[part]), rtol=2e-15, atol=0), name
     right = np.array([[1, 1, 9.5, gamma + 1] for gamma in (24, 120, 720, 5040)] * 64)
     assert np.allclose(rest.reshape(-1, 4), right, rtol=1e-14)
+
+
+def test_fma_of_half_rounds_once() -> None:
+    """Sums near the middle of two numbers, whose sum in float is this middle; and all kinds of numbers."""
+    device = open_device()
+    if not device.info.fp16:
+        pytest.skip("the device has no half")
+    random, count = np.random.default_rng(5), 4096
+    x, y, z = (random.integers(0, 1 << 16, count).astype(np.uint16).view(np.float16) for _ in range(3))
+    near = slice(0, count // 2)
+    x[near], y[near] = (random.integers(1024, 2048, count // 2) * 2.0**-10 for _ in range(2))
+    z[near] = random.integers(-2048, 2048, count // 2) * 2.0 ** random.integers(-22, 5, count // 2)
+    out = np.zeros(count, np.float16)
+    source = """
+    kernel void test(global const half4 *x, global const half4 *y, global const half4 *z, global half4 *out)
+    {
+        size_t i = get_global_id(0);
+        out[i] = fma(x[i], y[i], z[i]);
+    }
+    """
+    device.program(source).test((count // 4,), None, x, y, z, out)
+    tried = 0
+    for a, b, c, result in zip(x, y, z, out, strict=True):
+        exact = float(a) * float(b) + float(c) if not np.isfinite([a, b, c]).all() else None
+        if exact is not None:
+            assert np.isnan(result) if np.isnan(exact) else result == exact
+            continue
+        wanted = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+        if not 2.0**-14 <= abs(wanted) < 65504:  # drivers may flush numbers below
+            continue
+        tried += 1
+        error = abs(Fraction(float(result)) - wanted)
+        steps = [np.nextafter(result, np.float16(bound)) for bound in (-np.inf, np.inf)]
+        others = [abs(Fraction(float(step)) - wanted) for step in steps if np.isfinite(step)]
+        assert error <= min(others) and (error < min(others) or result.view(np.uint16) % 2 == 0), (a, b, c)
+    assert tried > count // 2

@@ -127,3 +127,39 @@ def test_a_multiply_add_adds_to_a_copy_of_a_value_with_other_uses() -> None:
     store, load, product = items[at - 2 : at + 1]
     assert (store.name, load.name) == ("OpStore", "OpLoad") and store.operands[0] == load.operands[0]
     assert product.operands[2] == load.result
+
+
+def test_matrices_in_structs_become_variables() -> None:
+    """Mesa's drivers divide only matrices outside structs, and end the process at those inside."""
+    module = Module.parse(
+        compiled("""
+        typedef struct { int tag; Sums sums[2]; } Inner;
+        typedef struct { Inner pairs[3]; Sums last; } Outer;
+        kernel void f(global float *p, int n)
+        {
+            Outer o;
+            for (int i = 0; i < 3; ++i) {
+                o.pairs[i].tag = i * n;
+                for (int j = 0; j < 2; ++j) o.pairs[i].sums[j] = LOAD(p + i * 2 + j);
+            }
+            o.last = o.pairs[n].sums[n & 1];
+            o.pairs[n].sums[1][n] += o.pairs[n & 1].tag;
+            STORE(p, o.last);
+            STORE(p + 64, o.pairs[n].sums[1]);
+        }
+        """).spirv
+    )
+    defined = module.definitions()
+    sums = next(item.result for item in module.instructions if item.opcode == OP["OpTypeCooperativeMatrixKHR"])
+
+    def spelled(kind: int) -> str:
+        item = defined[kind]
+        if item.opcode != OP["OpTypeArray"]:
+            return "Sums" if kind == sums else item.name.removeprefix("OpType")
+        return f"{spelled(item.operands[0])}[{defined[item.operands[1]].operands[0]}]"
+
+    variables = [item for item in module.instructions if item.opcode == OP["OpVariable"]]
+    private = [item for item in variables if item.operands[0] == ENUM["StorageClass.Function"]]
+    types = {spelled(defined[item.result_type or 0].operands[1]) for item in private}
+    assert {"Sums[2][3]", "Int[3]"} <= types
+    assert not any("Struct" in name for name in types)

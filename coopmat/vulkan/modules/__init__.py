@@ -28,6 +28,7 @@ from .interface import interface
 from .launch import Argument as Argument, KernelLaunch as KernelLaunch, LaunchDescription as LaunchDescription
 from .logical import logical
 from .matrices import matrices
+from .members import members
 from .memory_model import memory_model
 from .places import Places
 from .pointers import drop_markers
@@ -70,6 +71,7 @@ _PASSES: tuple[Callable[[Context], None], ...] = (
     async_copies,
     float_atomics,
     logical,
+    members,
     images,
     groups,
     builtins,

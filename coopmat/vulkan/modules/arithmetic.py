@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import struct
 
-from ...spirv.module import OP, Instruction
+from ...spirv.module import ENUM, OP, Instruction
 from .code import Code
 from .pointers import VECTOR
 
 _FLOAT, _STRUCT = OP["OpTypeFloat"], OP["OpTypeStruct"]
+# FPFastMathMode AllowRecip, which has no meaning for sums and products. `library.link` adds it as the flag arcp.
+EXACT = ENUM["Decoration.FPFastMathMode"], 8
 _PACK = {16: "<e", 32: "<f", 64: "<d"}
 
 
@@ -74,6 +76,12 @@ class Arithmetic:
     def op(self, name: str, *operands: int) -> int:
         """Append an instruction whose result has the first operand's type."""
         return self.code.add(name, self.code.type_of(operands[0]), *operands)
+
+    def exact(self, name: str, *operands: int) -> int:
+        """Append a sum, difference or product that drivers must not change: `declarations` marks it NoContraction."""
+        result = self.op(name, *operands)
+        self.code.parts.decorate(result, [EXACT])
+        return result
 
     def test(self, name: str, *operands: int) -> int:
         """Append a comparison, which returns a truth value for each component."""

@@ -12,6 +12,7 @@ from ...graphs import reachable
 from ...spirv.matrix_calls import MAINTENANCE
 from ...spirv.module import ENUM, OP, Instruction, decode_string, encode_string, numbers
 from ...spirv.sections import Section
+from .arithmetic import EXACT
 from .code import operand_ids
 from .context import Context
 from .launch import Requirements
@@ -29,8 +30,6 @@ _ONLY_OPENCL = re.compile(
     r"|GenericCast|GenericPtr|CopyMemorySized|AtomicFlag|SizeOf|FunctionCall|ReadClock|.*INTEL$)"
 )
 _CONTRACTION_OFF, _FAST_MATH = ENUM["ExecutionMode.ContractionOff"], ENUM["Decoration.FPFastMathMode"]
-# The mask of FPFastMathMode by which `library.link` marks instructions.
-_ALLOW_RECIPROCAL = 8
 _ADDED, _MULTIPLIED = frozenset(numbers("Op*", "FAdd FSub")), frozenset(numbers("Op*", "FMul MatrixTimesScalar"))
 _CONTRACTED = _ADDED | _MULTIPLIED | {OP["OpFDiv"]}
 _FAST = 0x10  # the bit of FPFastMathMode by which the order of operations may change
@@ -183,7 +182,7 @@ class _Declarations:
         modes = self.sections[Section.EXECUTION_MODE]
         strict = {item.operands[0] for item in modes if item.operands[1] == _CONTRACTION_OFF}
         decorations = self.parts.decorations()
-        marked = {id_ for id_, rows in decorations.items() if (_FAST_MATH, _ALLOW_RECIPROCAL) in rows}
+        marked = {id_ for id_, rows in decorations.items() if EXACT in rows}
         fast = {id_ for id_, rows in decorations.items() if any(r[0] == _FAST_MATH and r[1] & _FAST for r in rows)}
         for body in self.parts.functions:
             exact = marked | _reorderable(body) - fast

@@ -156,7 +156,7 @@ class _Extended:
 # accuracy for most functions of floats.
 GLSL = {
     **{"acos": 17, "acosh": 23, "asin": 16, "asinh": 22, "atan": 18, "atan2": 25, "atanh": 24, "ceil": 9, "cos": 14},
-    **{"cosh": 20, "exp": 27, "exp2": 29, "fabs": 4, "floor": 8, "fma": 50, "fmax": 80, "fmin": 79, "log": 28},
+    **{"cosh": 20, "exp": 27, "exp2": 29, "fabs": 4, "floor": 8, "fmax": 80, "fmin": 79, "log": 28},
     **{"log2": 30, "rint": 2, "rsqrt": 32, "sin": 13, "sinh": 19, "sqrt": 31, "tan": 15, "tanh": 21, "trunc": 3},
     **{"fclamp": 81, "fmax_common": 40, "fmin_common": 37, "mix": 46, "step": 48},
     **{"smoothstep": 49, "distance": 67, "length": 66, "normalize": 69, "fast_distance": 67},
@@ -168,7 +168,7 @@ GLSL = {
 }
 OF_DOUBLES = frozenset(
     (
-        *("ceil", "fabs", "floor", "fma", "fmax", "fmin", "rint", "rsqrt", "sqrt", "trunc", "fclamp", "fmax_common"),
+        *("ceil", "fabs", "floor", "fmax", "fmin", "rint", "rsqrt", "sqrt", "trunc", "fclamp", "fmax_common"),
         *("fmin_common", "mix", "step", "smoothstep", "distance", "length", "normalize", "ldexp"),
     )
 )

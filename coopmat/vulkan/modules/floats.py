@@ -9,7 +9,7 @@ from .arithmetic import Arithmetic
 from .integers import Function
 
 _LOG2_10, _LOG10_2 = 3.321928094887362, 0.3010299956639812
-_TRUNC, _FLOOR, _FMIN, _EXP2, _LOG2, _POW, _FABS = 3, 8, 37, 29, 30, 26, 4
+_TRUNC, _FLOOR, _FMIN, _EXP2, _LOG2, _POW, _FABS, _FMA = 3, 8, 37, 29, 30, 26, 4, 50
 _EVEN, _ZERO, _UP, _DOWN = numbers("FPRoundingMode.*", "RTE RTZ RTP RTN")
 # width -> (bits of the mantissa, largest number below 1)
 _FORMATS = {16: (10, 1 - 2.0**-11), 32: (23, 1 - 2.0**-24), 64: (52, 1 - 2.0**-53)}
@@ -36,6 +36,32 @@ def _round(a: Arithmetic, x: int) -> int:
 
 def _fdim(a: Arithmetic, x: int, y: int) -> int:
     return a.select(a.test("OpFOrdLessThanEqual", x, y), a.same(x, 0), a.op("OpFSub", x, y))
+
+
+def _fma(a: Arithmetic, x: int, y: int, z: int) -> int:
+    """Round once: drivers may round a product of half, too, and do.
+
+    In float, a product of half is exact. The sum's error is computed as in Knuth, TAOCP 2, 4.2.2, theorem B; if there
+    is one, the sum is rounded to odd, so that the conversion to half rounds like that of the exact sum.
+    """
+    if a.bits(x) != 16:
+        return a.call(_FMA, x, y, z)
+    half = a.code.type_of(x)
+    single = a.like(half, a.globals.intern("OpTypeFloat", 32))
+    x, y, z = (a.code.add("OpFConvert", single, value) for value in (x, y, z))
+    product = a.exact("OpFMul", x, y)
+    total = a.exact("OpFAdd", product, z)
+    of_z = a.exact("OpFSub", total, product)
+    error = a.exact("OpFAdd", a.exact("OpFSub", product, a.exact("OpFSub", total, of_z)), a.exact("OpFSub", z, of_z))
+    bits, zero = a.as_integers(total), a.same(error, 0)
+    is_even = a.test("OpIEqual", a.op("OpBitwiseAnd", bits, a.same(bits, 1)), a.same(bits, 0))
+    is_same_sign = a.test(
+        "OpLogicalEqual", a.test("OpFOrdGreaterThan", error, zero), a.test("OpFOrdGreaterThan", total, zero)
+    )
+    step = a.select(is_same_sign, a.same(bits, 1), a.same(bits, -1))
+    is_rounded = a.op("OpLogicalAnd", a.test("OpFOrdNotEqual", error, zero), is_even)
+    odd = a.select(is_rounded, a.op("OpIAdd", bits, step), bits)
+    return a.code.add("OpFConvert", half, a.cast(odd, single))
 
 
 def _magnitude(a: Arithmetic, x: int, y: int, larger: bool) -> int:
@@ -198,6 +224,7 @@ FUNCTIONS: dict[str, Function] = {
     "copysign": _copysign,
     "cross": _cross,
     "fdim": _fdim,
+    "fma": _fma,
     "mad": lambda a, x, y, z: a.op("OpFAdd", a.op("OpFMul", x, y), z),
     "maxmag": lambda a, x, y: _magnitude(a, x, y, True),
     "minmag": lambda a, x, y: _magnitude(a, x, y, False),
