@@ -15,6 +15,7 @@
 //   PANELS                             1 if A and B are panels of TILE_M rows and TILE_N columns: lda and ldb are the
 //                                      distances of panels, and k is a multiple of what pack.cl copies at a time
 //   LINE, PACK, CHUNK                  as in pack.cl
+//   A_IN_PLACE                         1 if A has not been copied, so that only B is in panels
 //   A_FLIPPED, B_FLIPPED               1 if A's panels have 128 more than A, or B's have 128 less than B
 //   A_BY_COLUMNS, B_BY_COLUMNS         1 if consecutive elements in memory are those of a column
 //   WHOLE                              1 if m, n and k are multiples of the tile's
@@ -234,14 +235,30 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
 #else
     const size_t row = first_row, column = first_column;
 #if PANELS
-    a += GROUP_M * lda;
     b += GROUP_N * ldb;
-    for (size_t i = 0; i < k; i += STEP)
+#if A_IN_PLACE
+    const size_t unchecked = k / STEP * STEP;
+#else
+    a += GROUP_M * lda;
+    const size_t unchecked = k;
+#endif
+    for (size_t i = 0; i < unchecked; i += STEP)
         UNROLL for (uint j = 0; j < STEP; j += TILE_K) {
+#if A_IN_PLACE
+            A x = coop_mat_load(A_AT(row, i + j), ROW_MAJOR, lda);
+#else
             A x = coop_mat_load(a + i * TILE_M + j, LINE > 1 ? ROW_MAJOR : COLUMN_MAJOR, LINE > 1 ? LINE : TILE_M);
+#endif
             B y = coop_mat_load(b + (i + j) * TILE_N, LAYOUT_OF_B, TILE_N * PACK);
             sum = coop_mat_mulAdd(x, y, sum);
         }
+#if A_IN_PLACE
+    for (size_t i = unchecked; i < k; i += TILE_K) {
+        A x = coop_mat_load_checked(a, ROW_MAJOR, lda, row, i, m, k);
+        B y = coop_mat_load(b + i * TILE_N, LAYOUT_OF_B, TILE_N * PACK);
+        sum = coop_mat_mulAdd(x, y, sum);
+    }
+#endif
     // With x = a + 128 and y = b - 128 in the panels, a b = x y - 128 y + 128 x - 128 * 128.
     for (size_t i = 0; i < (k + CHUNK - 1) / CHUNK; ++i) {
 #if A_FLIPPED

@@ -129,7 +129,7 @@ class Product:
         """Return the launch on the queue's device; its kernel is built."""
         batch, m, n, k = self.shape
         tilings = tilings_of(queue.device, self.types, self.shape, vectors_of(operands))
-        for tiling in tilings if self.packed is None else [self.packed.tiling_of(m)]:
+        for tiling in tilings if self.packed is None else [self.packed.tiling_of(operands[0])]:
             piece = _piece(operands, tiling)
             if bool(piece) != bool(tiling.block):
                 continue
@@ -149,14 +149,17 @@ class Product:
 
     def _launch_on_panels(self, operands: tuple[Operand, ...], variant: Variant, size: int) -> _Launch:
         """Return the launch that copies A and B into panels, and multiplies these. `size` is that of a subgroup."""
-        batch, m, n, _k = self.shape
+        batch, m, n, k = self.shape
         a, b = panels_of(operands, variant.tiling)
-        output, begin = operands[2], a.bytes // b.component.size
+        (left, _right, output), begin = operands, a.bytes // b.component.size
         copied = [a, b]
         if self.packed is not None:
             b, begin, copied = self.packed.panels, 0, [a]
-        numbers = [m, n, a.depth, a.size, b.size, output.line, 0, begin, output.offset]
-        numbers += a.batch, b.batch, output.strides[0]
+        depth, line, offset, batch_a = a.depth, a.size, 0, a.batch
+        if "A_IN_PLACE" in variant.flags:
+            depth, line, offset, batch_a, copied = k, left.line, left.offset, left.strides[0], []
+        numbers = [m, n, depth, line, b.size, output.line, offset, begin, output.offset]
+        numbers += batch_a, b.batch, output.strides[0]
         copies = tuple(PanelCopy.to(x, offset) for x, offset in zip(copied, (0, begin), strict=False))
         global_size = a.count * size, b.count, batch
         return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, sum(x.bytes for x in copied))
@@ -166,7 +169,8 @@ class Product:
         # Panels are padded to multiples of the tile's k.
         is_whole = not (m % rows or n % columns or (k % depth and not tiling.panels))
         is_low = m < rows and not (tiling.panels or tiling.block or tiling.dot)
-        flags = self.flags | ({"IS_LOW"} if is_low else set())
+        in_place = self.packed is not None and self.packed.reads_in_place(operands[0])
+        flags = self.flags | {name for name, is_set in (("IS_LOW", is_low), ("A_IN_PLACE", in_place)) if is_set}
         return variant_of(operands, self.types, flags, tiling, piece, is_whole, self.activation)
 
 

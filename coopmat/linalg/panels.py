@@ -148,10 +148,21 @@ class Format:
         """Return whether B can be multiplied by an A of this component type."""
         return component.name == self.left or (component.is_integer and self.panels.component.is_integer)
 
-    def tiling_of(self, rows: int) -> Tiling:
-        """Return the tiling for A's number of rows. Its tiles have the columns of a panel."""
-        m, n, k = self.tiling.tile
-        return replace(self.tiling, tile=(next((few for few in (1, 4) if rows <= few), m), n, k))
+    def reads_in_place(self, left: Operand) -> bool:
+        """Return whether products read an operand A in place: its components need no change, and no sums of rows."""
+        is_same = left.component.name == self.tiling.panels[0] and not self.panels.is_flipped
+        return is_same and left.is_by_rows and self._height(left.shape[1]) > 0
+
+    def tiling_of(self, left: Operand) -> Tiling:
+        """Return the tiling for an operand A. Its tiles have the columns of a panel."""
+        (m, n, k), rows = self.tiling.tile, left.shape[1]
+        # Tiles of an A in place are whole. For 12 rows, compilers have too few registers for the addresses.
+        height = self._height(rows) if self.reads_in_place(left) else next((few for few in (1, 4) if rows <= few), m)
+        return replace(self.tiling, tile=(height, n, k))
+
+    def _height(self, rows: int) -> int:
+        """Return the number of rows of tiles that divide A without a rest; 0 if they would be too low."""
+        return next((height for height in (8, 4) if rows % height == 0), int(rows == 1))
 
 
 @dataclass(frozen=True)
