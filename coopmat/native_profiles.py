@@ -25,6 +25,7 @@ class NativeProfile:
     maintenance: the instructions of SPV_EXT_cooperative_matrix_maintenance1. Without it, local memory is used.
     whole_maintenance: all of these. SPV_NV_cooperative_matrix2 has no coordinates of components and no transposition,
         and changes the use of accumulators only.
+    reductions: the reductions among these. Without it, local memory is used.
     joint_matrix: modules use SPV_INTEL_joint_matrix, also for coordinates of components.
     lacks: pairs of a subgroup size and patterns of missing loads and stores. An example is "load 16x32.B.16 colm":
         operation, shape, use, bits of a component, layout.
@@ -37,6 +38,7 @@ class NativeProfile:
     small_floats: bool = True
     maintenance: bool = False
     whole_maintenance: bool = True
+    reductions: bool = True
     joint_matrix: bool = False
     lacks: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
@@ -88,6 +90,8 @@ NATIVE_PROFILES: Mapping[str, NativeProfile] = MappingProxyType(
             # Vulkan drivers; with VK_NV_cooperative_matrix2, they have the instructions of maintenance1.
             VULKAN,
             NativeProfile("vulkan-nv2", maintenance=True, whole_maintenance=False),
+            # Mesa divides matrices of flexible shapes, and reduces only the first row or column of the parts.
+            NativeProfile("vulkan-mesa", maintenance=True, whole_maintenance=False, reductions=False),
             # Intel's compiler for GPUs. It crashes on an instruction that it does not support: docs/backend.md.
             NativeProfile(
                 "igc",

@@ -424,8 +424,8 @@ _COMPILER_HELP = {
     "--matrix-variants LIST": "List the device's multiply-adds by name, separated by blanks (docs/routes.md).",
     "--matrix-pointer-alignment BYTES, --matrix-stride-multiple BYTES": "Require this "
     "alignment and stride of matrices in memory.",
-    "--native-profile NAME": "Write native matrices for this consumer: khr (default), maint1, igc, vulkan "
-    "or vulkan-nv2 (docs/routes.md).",
+    "--native-profile NAME": "Write native matrices for this consumer: khr (default), maint1, igc, vulkan, "
+    "vulkan-nv2 or vulkan-mesa (docs/routes.md).",
     "--matrix-registers BITSxCOUNT": "Tile expressions of matrix types for these vector registers (default 256x16).",
     "-ffp-contract=HOW": "Contract products and sums: on (default), off, or matrix (in expressions of "
     "matrix types, despite pragmas).",

@@ -131,8 +131,7 @@ UNITS: tuple[Row[str], ...] = (
 
 # Device -> name of the `NativeProfile` of its compiler.
 CONSUMERS: tuple[Row[str], ...] = (
-    # Mesa divides matrices of flexible shapes, and reduces only the first row or column of the parts.
-    Row("lavapipe", lambda d: bool(d.target_env) and d.name.startswith("llvmpipe"), "vulkan"),
+    Row("lavapipe", lambda d: d.name.startswith("llvmpipe") and d.has_maintenance, "vulkan-mesa"),
     Row("vulkan-nv2", lambda d: bool(d.target_env) and d.has_maintenance, "vulkan-nv2"),
     Row("vulkan", lambda d: bool(d.target_env), "vulkan"),
     # Only Intel's own driver: any other driver for the same GPU has another compiler.

@@ -306,7 +306,7 @@ class _Function(FunctionRewriter):
     def reduce(self, e: typed.MatrixReduce, new: typed.MatrixReduce) -> typed.Expr:
         source, result = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(result, CoopMatrixType)
-        if self._has_instruction(source):
+        if self._has_instruction(source) and self.unit.profile.reductions:
             named: typed.MatrixReduce = self.call_of(e, new)
             return named
         name = self.unit.operand_name(e.function, 2)

@@ -29,7 +29,7 @@ OTHERS = [name for name in LISTED_ROUTES[1:] if name not in LOWERINGS and (":" i
 REFUSED = {
     **{
         name: {"coop_mat_coord": "native-matrix", "coop_mat_print_lanes": "native-matrix"}
-        for name in ("khr", "vulkan", "vulkan-nv2")
+        for name in ("khr", "vulkan", "vulkan-nv2", "vulkan-mesa")
     },
     "igc": dict.fromkeys(("Small floating-point components", "coop_mat_mulAdd_scaled"), "native-matrix"),
 }

@@ -178,7 +178,9 @@ def test_routes_and_profiles() -> None:
     assert route_for(described(products=())).matrices == "lanes"
     names = ("Reductions", "Conversions", "PerElementOperations")
     features = {f"{FLEXIBLE.partition('.')[0]}.cooperativeMatrix{name}" for name in names}
-    assert described(features=frozenset(features)).has_maintenance
+    able = described(features=frozenset(features))
+    assert able.has_maintenance and native_profile_for(able) == "vulkan-nv2"
+    assert native_profile_for(replace(able, name="llvmpipe (LLVM 22.1.8, 256 bits)")) == "vulkan-mesa"
 
 
 def test_flexible_dimensions_are_multiples() -> None:

@@ -80,6 +80,8 @@ def test_nvidias_extension_keeps_the_functions_of_components() -> None:
     names = counted(compiled(source, "--native-profile", "vulkan-nv2"))
     assert names["OpCooperativeMatrixPerElementOpEXT"] == 1 and names["OpCooperativeMatrixReduceEXT"] == 1
     assert names["OpFunction"] == 3
+    names = counted(compiled(source, "--native-profile", "vulkan-mesa"))
+    assert names["OpCooperativeMatrixPerElementOpEXT"] == 1 and names["OpCooperativeMatrixReduceEXT"] == 0
     assert counted(compiled(source))["OpFunction"] == 1
 
 

@@ -316,5 +316,5 @@ def test_instructions_that_our_own_modules_do_not_have(name: str) -> None:
 
 
 def test_every_choice_of_the_option_is_a_row() -> None:
-    assert list(NATIVE_PROFILES) == ["khr", "maint1", "vulkan", "vulkan-nv2", "igc"]
+    assert list(NATIVE_PROFILES) == ["khr", "maint1", "vulkan", "vulkan-nv2", "vulkan-mesa", "igc"]
     assert KHR.takes_all and not IGC.takes_all
