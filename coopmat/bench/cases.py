@@ -34,7 +34,7 @@ _SQUARES = tuple("x".join([str(side)] * 3) for side in (128, 256, 480, 512, 960,
 OPERATIONS: Mapping[str, Operation] = {
     "gemm": Operation(
         ("BATCH", "M", "N", "K"),
-        ("f32", "f16", "bf16", "s8"),
+        ("f32", "f16", "bf16", "s8", "u8"),
         (
             *_SQUARES,
             *(f"{m}x4096x4096" for m in (1, 8, 64, 512)),
@@ -165,7 +165,7 @@ def _parsed(operation: str, text: str) -> tuple[int, ...]:
 
 def _variants(operation: str, name: str, shape: tuple[int, ...], is_constant: bool) -> Iterator[Case]:
     if operation == "gemm":
-        yield Case(operation, name, shape, is_constant=is_constant or name == "s8")
+        yield Case(operation, name, shape, is_constant=is_constant or name in ("s8", "u8"))
     else:
         yield Case(operation, name, shape)
     if operation == "attention":

@@ -77,9 +77,9 @@ def contenders_of(case: Case, libraries: Sequence[str]) -> list[Contender]:
     computed = {"numpy": ["f32"], "onnxruntime": ["f32"], "torch": ["f32"], "libclblast": []}
     if case.type in ("f16", "bf16"):
         computed["torch"].append(case.type)
-    if case.type == "s8":
+    if case.type in ("s8", "u8"):
         computed["onnxruntime"] = ["u8 x s8"]
-        computed["torch"] = ["s8"] if case.operation == "gemm" else []
+        computed["torch"] = ["s8"] if case.operation == "gemm" and case.type == "s8" else []
     if case.operation == "gemm_quantized":
         computed["onnxruntime"] = ["4 bits"] if case.type == "q4_0" else []
     if case.operation in ("gemm", "gemv") and case.type in ("f32", "f16"):

@@ -37,7 +37,8 @@ def own_call(case: Case, inputs: Sequence[Array], device: str) -> tuple[Callable
     """Prepare a call of `coopmat.linalg`, whose result goes to the same array each time."""
     queue = open_queue(device)
     if case.operation not in ("attention", "gemm_quantized"):
-        inputs = [narrow(COMPONENT_TYPES[case.type], array) for array in inputs]
+        names = case.type, "s8" if case.type == "u8" else case.type
+        inputs = [narrow(COMPONENT_TYPES[name], array) for name, array in zip(names, inputs, strict=True)]
     call = _function(case, queue, [to_device(queue, array) for array in inputs])
     out = call(None)
 

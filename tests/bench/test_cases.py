@@ -22,12 +22,12 @@ def test_the_command_line_names_what_the_room_has() -> None:
 def test_all_operations_with_their_shapes_are_the_default() -> None:
     found = cases_of((), (), ())
     counts = Counter((case.operation, case.type) for case in found)
-    assert counts["gemm", "f32"] == counts["gemm", "s8"] == 16
+    assert counts["gemm", "f32"] == counts["gemm", "s8"] == counts["gemm", "u8"] == 16
     assert counts["attention", "f16"] == 4 and {case.operation for case in found} == set(OPERATIONS)
     assert [case.shape for case in found if case.operation == "gemm_quantized" and case.type == "q4_0"] == [
         (m, 4096, 4096) for m in (1, 8, 32, 512)
     ]
-    assert all(case.is_constant == (case.operation == "gemm" and case.type == "s8") for case in found)
+    assert all(case.is_constant == (case.operation == "gemm" and case.type in ("s8", "u8")) for case in found)
 
 
 def test_types_and_shapes_restrict_the_cases() -> None:

@@ -76,6 +76,7 @@ def test_each_type_has_its_contenders() -> None:
     assert names("gemm", "f32") == ["numpy f32", "onnxruntime f32", "torch f32", "libclblast f32"]
     assert names("gemm", "bf16") == ["numpy f32", "onnxruntime f32", "torch f32", "torch bf16"]
     assert names("gemm", "s8") == ["numpy f32", "onnxruntime u8 x s8", "torch s8"]
+    assert names("gemm", "u8") == ["numpy f32", "onnxruntime u8 x s8"]
     assert names("gemm_quantized", "q4_0") == ["numpy f32", "onnxruntime 4 bits", "torch f32"]
     assert names("gemm_quantized", "q8_0") == ["numpy f32", "torch f32"]
 
