@@ -86,6 +86,7 @@ class Call:
     late: the operand that is written after the call.
     memory: "separate", or "shared" if all operands are in one buffer.
     values: how the numbers are drawn.
+    is_packed: whether `pack` copies b before the call.
     layouts: name of the operand -> its layout.
     """
 
@@ -108,6 +109,7 @@ class Call:
     late: str
     memory: str
     values: str
+    is_packed: bool
     layouts: dict[str, Layout]
 
     def __str__(self) -> str:
@@ -175,7 +177,8 @@ def call(seed: int, without: Container[str] = ()) -> Call:
     return Call(
         seed, shared, m, n, k, batch_a, batch_b, batch_c, trans_a, trans_b, _factor(source, shared), beta, is_in_place,
         queue=source.choice(["in-order", "in-order", "out-of-order"]), arrays=source.choice(["same", "other", "none"]),
-        wait=wait, late=late, memory=memory, values=_values(source, shared), layouts=drawn,
+        wait=wait, late=late, memory=memory, values=_values(source, shared),
+        is_packed=source.random() < 0.3 and not (wait and late == "b"), layouts=drawn,
     )  # fmt: skip
 
 

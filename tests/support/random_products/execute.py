@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coopmat.devices import DeviceInfo, opencl
-from coopmat.linalg import gemm
+from coopmat.linalg import gemm, pack
 
 from .activations import ACTIVATIONS
 from .draw import Call
@@ -209,9 +209,16 @@ class Execution:
             positional.append(self.operands["c"].array)
         return positional, named
 
+    def _with_packed(self, positional: list[Any], named: dict[str, Any]) -> None:
+        """Replace b by what `pack` makes of it."""
+        words = {name: named.pop(name) for name in ("trans_b", "dtype_b") if name in named}
+        positional[2] = pack(self.queue, positional[2], dtype_a=self.format("a").name, **words)
+
     def launch(self) -> tuple[Any, list[str]]:
         """Call gemm; return its array, and failures."""
         positional, named = self.arguments()
+        if self.call.is_packed:
+            self._with_packed(positional, named)
         if not self.call.wait:
             return gemm(*positional, **named), []
         cl, late = self.device.cl, self.operands[self.call.late]
