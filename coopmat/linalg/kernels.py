@@ -18,8 +18,8 @@ from coopmat import Program
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
 from .contexts import keep
-from .operands import Operand
-from .panels import CHUNK, Format, Panels, line_of, pack_of, panels_of, scratch_of
+from .operands import Operand, vectors_of
+from .panels import CHUNK, Format, Panels, line_of, pack_of, panels_of, scratch_of, with_a_in_place
 from .parameters import Tiling, tilings_of
 
 
@@ -119,7 +119,8 @@ class Product:
             return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, events)
 
         def multiply_panels(buffer: Any, before: list[Any]) -> Any:
-            arguments[: len(launch.copies)] = [buffer] * len(launch.copies)
+            for copy in launch.copies:
+                arguments[copy.panels.is_b] = buffer
             copied = [copy.enqueue(queue, memory, buffer, before) for copy in launch.copies]
             return kernel.enqueue(queue, launch.global_size, launch.local_size, arguments, copied)
 
@@ -129,7 +130,8 @@ class Product:
         """Return the launch on the queue's device; its kernel is built."""
         batch, m, n, k = self.shape
         tilings = tilings_of(queue.device, self.types, self.shape, vectors_of(operands))
-        for tiling in tilings if self.packed is None else [self.packed.tiling_of(operands[0])]:
+        for copied in tilings if self.packed is None else [self.packed.tiling_of(m)]:
+            tiling = with_a_in_place(copied, operands)
             piece = _piece(operands, tiling)
             if bool(piece) != bool(tiling.block):
                 continue
@@ -151,26 +153,29 @@ class Product:
         """Return the launch that copies A and B into panels, and multiplies these. `size` is that of a subgroup."""
         batch, m, n, k = self.shape
         a, b = panels_of(operands, variant.tiling)
-        (left, _right, output), begin = operands, a.bytes // b.component.size
-        copied = [a, b]
-        if self.packed is not None:
-            b, begin, copied = self.packed.panels, 0, [a]
-        depth, line, offset, batch_a = a.depth, a.size, 0, a.batch
-        if "A_IN_PLACE" in variant.flags:
-            depth, line, offset, batch_a, copied = k, left.line, left.offset, left.strides[0], []
+        left, _right, output = operands
+        # Panels of B are behind those of A, unless either is not copied.
+        begin, copies = 0, list[PanelCopy]()
+        depth, line, offset, batch_a = k, left.line, left.offset, left.strides[0]
+        if "A_IN_PLACE" not in variant.flags:
+            copies.append(PanelCopy.to(a, 0))
+            depth, line, offset, batch_a = a.depth, a.size, 0, a.batch
+            begin = a.bytes // b.component.size
+        if self.packed is None:
+            copies.append(PanelCopy.to(b, begin))
+        else:
+            b, begin = self.packed.panels, 0
         numbers = [m, n, depth, line, b.size, output.line, offset, begin, output.offset]
         numbers += batch_a, b.batch, output.strides[0]
-        copies = tuple(PanelCopy.to(x, offset) for x, offset in zip(copied, (0, begin), strict=False))
-        global_size = a.count * size, b.count, batch
-        return _Launch(variant, global_size, (size, 1, 1), tuple(numbers), copies, sum(x.bytes for x in copied))
+        scratch = sum(copy.panels.bytes for copy in copies)
+        return _Launch(variant, (a.count * size, b.count, batch), (size, 1, 1), tuple(numbers), tuple(copies), scratch)
 
     def _variant(self, operands: tuple[Operand, ...], tiling: Tiling, piece: int) -> Variant:
         (_batch, m, n, k), (rows, columns, depth) = self.shape, tiling.group
         # Panels are padded to multiples of the tile's k.
         is_whole = not (m % rows or n % columns or (k % depth and not tiling.panels))
         is_low = m < rows and not (tiling.panels or tiling.block or tiling.dot)
-        in_place = self.packed is not None and self.packed.reads_in_place(operands[0])
-        flags = self.flags | {name for name, is_set in (("IS_LOW", is_low), ("A_IN_PLACE", in_place)) if is_set}
+        flags = self.flags | ({"IS_LOW"} if is_low else set())
         return variant_of(operands, self.types, flags, tiling, piece, is_whole, self.activation)
 
 
@@ -260,18 +265,16 @@ def variant_of(
     if tiling.panels:
         a, b = panels_of(operands, tiling)
         types = a.component, b.component, *types[2:]
-        added |= {"PANELS": True, "A_FLIPPED": a.is_flipped, "B_FLIPPED": b.is_flipped}
+        added |= {
+            "PANELS": True,
+            "A_IN_PLACE": not tiling.panels[0],
+            "A_FLIPPED": a.is_flipped,
+            "B_FLIPPED": b.is_flipped,
+        }
     elif not tiling.dot:
         added["STAGED"] = bool(tiling.block)
     flags_set = flags | {name for name, is_set in added.items() if is_set}
     return Variant(types, flags_set, activation, tiling, piece)
-
-
-def vectors_of(operands: tuple[Operand, ...]) -> str:
-    """Return what dot.cl can do with A and B: "axpys", "dots" or nothing (""); their names in a table."""
-    if operands[1].is_by_rows:
-        return "axpys"
-    return "dots" if operands[0].is_by_rows else ""
 
 
 @dataclass
@@ -322,7 +325,7 @@ def macros_of(variant: Variant) -> dict[str, object]:
         values["SUB_GROUP_SIZE"] = tiling.sub_group_size
         values["PIECE"] = {4: "uint", 8: "uint2", 16: "uint4"}[variant.piece]
     if tiling.panels:
-        panels = COMPONENT_TYPES[tiling.panels[0]]
+        panels = COMPONENT_TYPES[tiling.panels[1]]
         values |= {"LINE": line_of(panels, tiling.tile[2]), "PACK": pack_of(panels), "CHUNK": CHUNK}
     if tiling.dot:
         values |= {name: "ushort" for name, value in values.items() if value == "bfloat16"}

@@ -96,6 +96,13 @@ class Operand:
         return replace(self, strides=(rows * columns if batch > 1 else 0, columns, 1), offset=0)
 
 
+def vectors_of(operands: tuple[Operand, ...]) -> str:
+    """Return what dot.cl can do with A and B: "axpys", "dots" or nothing (""); their names in a table."""
+    if operands[1].is_by_rows:
+        return "axpys"
+    return "dots" if operands[0].is_by_rows else ""
+
+
 def operand(name: str, array: Description, dtype: str | None, *, transpose: bool = False) -> Operand:
     """Return an argument as an operand, or its transpose.
 

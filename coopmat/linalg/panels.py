@@ -127,10 +127,26 @@ def panels_of(operands: tuple[Operand, ...], tiling: Tiling) -> tuple[Panels, ..
 
     Instructions multiply unsigned by signed bytes. Other bytes are flipped, which the sums of the other operand undo.
     """
-    types = [COMPONENT_TYPES[name] for name in tiling.panels]
+    types = [COMPONENT_TYPES[name or operands[0].component.name] for name in tiling.panels]
     flips = [row.is_integer and operand.component != row for row, operand in zip(types, operands[:2], strict=True)]
     depth = tiling.tile[2]
     return tuple(Panels(operands[i], types[i], tiling.tile[i], depth, i == 1, flips[i], flips[1 - i]) for i in (0, 1))
+
+
+def with_a_in_place(tiling: Tiling, operands: tuple[Operand, ...]) -> Tiling:
+    """Return the tiling for products that read A in place and copy only B, or the same one if A must be copied.
+
+    A's components need no change and no sums of rows. Tiles read a word of each row, and divide A without a rest.
+    """
+    if not tiling.panels:
+        return tiling
+    left, a = operands[0], panels_of(operands, tiling)[0]
+    # For tiles of 12 rows, compilers have too few registers for the addresses.
+    height = next(height for height in (8, 4, 1) if left.shape[1] % height == 0)
+    is_as_it_is = left.is_by_rows and left.component == a.component and not (a.is_flipped or a.has_sums)
+    if not is_as_it_is or tiling.tile[2] != pack_of(a.component) or height == 1 < left.shape[1]:
+        return tiling
+    return replace(tiling, tile=(height, *tiling.tile[1:]), panels=("", tiling.panels[1]))
 
 
 @dataclass(frozen=True)
@@ -148,21 +164,10 @@ class Format:
         """Return whether B can be multiplied by an A of this component type."""
         return component.name == self.left or (component.is_integer and self.panels.component.is_integer)
 
-    def reads_in_place(self, left: Operand) -> bool:
-        """Return whether products read an operand A in place: its components need no change, and no sums of rows."""
-        is_same = left.component.name == self.tiling.panels[0] and not self.panels.is_flipped
-        return is_same and left.is_by_rows and self._height(left.shape[1]) > 0
-
-    def tiling_of(self, left: Operand) -> Tiling:
-        """Return the tiling for an operand A. Its tiles have the columns of a panel."""
-        (m, n, k), rows = self.tiling.tile, left.shape[1]
-        # Tiles of an A in place are whole. For 12 rows, compilers have too few registers for the addresses.
-        height = self._height(rows) if self.reads_in_place(left) else next((few for few in (1, 4) if rows <= few), m)
-        return replace(self.tiling, tile=(height, n, k))
-
-    def _height(self, rows: int) -> int:
-        """Return the number of rows of tiles that divide A without a rest; 0 if they would be too low."""
-        return next((height for height in (8, 4) if rows % height == 0), int(rows == 1))
+    def tiling_of(self, rows: int) -> Tiling:
+        """Return the tiling for A's number of rows. Its tiles have the columns of a panel."""
+        m, n, k = self.tiling.tile
+        return replace(self.tiling, tile=(next((few for few in (1, 4) if rows <= few), m), n, k))
 
 
 @dataclass(frozen=True)

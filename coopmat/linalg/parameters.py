@@ -58,7 +58,8 @@ class Tiling:
     tile: the tile's m, n and k.
     block: m and n of a block, and the columns of A that are copied to local memory at a time; empty if none are.
     sub_group_size: the work-items that compute a tile; 0 if any number can.
-    panels: the component types of the panels into which A and B are copied; empty if they are not.
+    panels: the component types of the panels into which A and B are copied; empty if they are not. That of A is an
+        empty text if only B is copied.
     dot: the work-items that compute the tile with vectors of k components (dot.cl); 0 if matrices are multiplied.
     """
 

@@ -8,6 +8,8 @@ from typing import Any
 from coopmat.devices import DeviceInfo, describe, select
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
+from .operands import Operand, vectors_of
+from .panels import with_a_in_place
 from .parameters import Tiling, dots_of, instruction_of, route_of, rows_of, shape_class, table, tilings_of
 from .products import INPUTS, OUTPUTS, sum_type
 from .rates import NotMeasured, peak_of, rates_of, seconds_of
@@ -89,7 +91,8 @@ def _described(tiling: dict[str, Any]) -> str:
     if tiling["block"]:
         text += f", blocks of {' x '.join(map(str, tiling['block']))} in local memory"
     if tiling["panels"]:
-        text += f", A and B copied into panels of {' and '.join(tiling['panels'])}"
+        of_a, of_b = tiling["panels"]
+        text += f", A and B copied into panels of {of_a} and {of_b}" if of_a else f", B copied into panels of {of_b}"
     return text
 
 
@@ -135,7 +138,9 @@ def _planned(
     # Dot products have no peak: a large product's tile shows what the device's multiply-adds reach.
     usual = tilings_of(info.handle, components, (1, _MANY, _MANY, _MANY))[0] if used.dot else used
     peak = peak_of(info, components, usual)
-    bounds = _lower_bounds(info, components, shape, used, peak)
+    operands = _operands(components, shape, trans_b=trans_b)
+    shown = with_a_in_place(used, operands)
+    bounds = _lower_bounds(info, components, shape, shown, peak)
     in_cache = bounds["memory"] > seconds
     return Plan(
         info.label,
@@ -148,7 +153,7 @@ def _planned(
         "" if used.dot else instruction_of(info.handle, components, used),
         "dot.cl" if used.dot else "gemm.cl",
         _reason(info, components, shape, used, trans_b=trans_b),
-        *(used.tile, used.block, used.panels, used.dot),
+        *(shown.tile, shown.block, shown.panels, shown.dot),
         _note(info, components, shape) + _warning(seconds, other),
         seconds,
         peak,
@@ -156,7 +161,7 @@ def _planned(
         bounds,
         in_cache,
         max(bounds.keys() - ({"memory"} if in_cache else set()), key=lambda name: bounds[name]),
-        {**asdict(other[1]), "seconds": other[0]} if other is not None else None,
+        {**asdict(with_a_in_place(other[1], operands)), "seconds": other[0]} if other is not None else None,
     )
 
 
@@ -169,8 +174,8 @@ def _reason(
     trans_b: bool,
 ) -> str:
     """Return why a product is computed by dot products, or by matrices."""
-    by = _vectors(shape, trans_b=trans_b)
-    name = {"dots": "dot products", "axpys": "sums of B's rows"}[by]
+    by = vectors_of(_operands(components, shape, trans_b=trans_b))
+    name = "dot products" if by == "dots" else "sums of B's rows"
     products = f"{name} of {components[0]} for {shape[1]} row{'s' if shape[1] > 1 else ''} of A"
     if used.dot:
         return f"B's {'columns' if by == 'dots' else 'rows'} are consecutive, and the table has {products}"
@@ -179,10 +184,15 @@ def _reason(
     return f"{name} are excluded by the user's table, or do not fit the types or sizes"
 
 
-def _vectors(shape: tuple[int, int, int, int], *, trans_b: bool) -> str:
-    """Return what dot.cl can do with a B that is dense: "axpys" or "dots"."""
-    # A matrix of one row or column has consecutive rows, too: `gemm` takes them first.
-    return "dots" if trans_b and min(shape[2:]) > 1 else "axpys"
+def _operands(
+    components: tuple[ComponentType, ...], shape: tuple[int, int, int, int], *, trans_b: bool
+) -> tuple[Operand, Operand]:
+    """Return A and B in memory without gaps."""
+    batch, m, n, k = shape
+    none = (0, 0, 0)
+    a = Operand("a", components[0], (batch, m, k), none).dense()
+    b = Operand("b", components[1], (batch, n, k) if trans_b else (batch, k, n), none).dense()
+    return a, b.transposed() if trans_b else b
 
 
 def _warning(seconds: float, other: tuple[float, Tiling] | None) -> str:
@@ -215,7 +225,7 @@ def _lower_bounds(
     sizes = [item.size for item in (*components[:2], components[3])]
     moved = batch * sum(size * count for size, count in zip(sizes, (m * k, k * n, m * n), strict=True))
     return {
-        "launch": rates.launch * (3 if tiling.panels else 1),
+        "launch": rates.launch * (1 + sum(map(bool, tiling.panels))),
         "memory": moved / rates.bandwidth,
         "instructions": 2.0 * batch * m * n * k / peak,
     }
@@ -243,7 +253,8 @@ def _candidates(
     Leave out those that cannot be measured, which include those that do not fit. Raises NotMeasured if none is left.
     """
     measured, failures = [], []
-    for tiling in dict.fromkeys(tilings_of(info.handle, components, shape, _vectors(shape, trans_b=trans_b))):
+    by = vectors_of(_operands(components, shape, trans_b=trans_b))
+    for tiling in dict.fromkeys(tilings_of(info.handle, components, shape, by)):
         try:
             measured.append((seconds_of(info, components, shape, tiling, trans_b=trans_b), tiling))
         except NotMeasured as error:
