@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from coopmat.matrices import numpy_reference
-from coopmat.matrices.narrow import from_memory, in_memory
-from coopmat.matrices.numpy_reference import Array
+from coopmat.matrices.numpy_reference import Array, from_memory, in_memory
 from coopmat.matrices.variants import ComponentType, Layout, MatrixType
 
 # The byte that fills memory before the kernel writes it.

@@ -354,3 +354,22 @@ def wrong_places(component: ComponentType, actual: Array, expected: Array, toler
             near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= tolerance) & (np.asarray(tolerance) > 0)
         same = same | near | (np.isnan(x) & np.isnan(y))
     return np.asarray(~same)
+
+
+# --- memory ----------------------------------------------------------------------------------------
+
+
+def in_memory(component: ComponentType, values: Array) -> Array:
+    """Return the bytes in memory of a one-dimensional array of components; zeros fill the last byte."""
+    if not component.is_nibble:
+        return values
+    even = np.append(values, values[:0] if len(values) % 2 == 0 else np.uint8(0)).astype(np.uint8) & 15
+    return np.asarray(even[0::2] | even[1::2] << 4)
+
+
+def from_memory(component: ComponentType, memory: Array, count: int) -> Array:
+    """Return the first `count` components in memory, the reverse of `in_memory`."""
+    if not component.is_nibble:
+        return memory[:count]
+    codes = np.stack([memory & 15, memory >> 4], axis=1).reshape(-1)[:count]
+    return narrow(component, widen(component, codes)) if component.is_integer else codes

@@ -17,7 +17,7 @@ import numpy as np
 from coopmat.devices import DeviceInfo, opencl, probe as process
 from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.matrices import numpy_reference
-from coopmat.matrices.narrow import in_memory
+from coopmat.matrices.numpy_reference import in_memory
 from coopmat.matrices.supported import parse_variants
 from coopmat.matrices.variants import Layout, MatrixType, Variant, default_operands
 from coopmat.options import CompileOptions

@@ -191,14 +191,21 @@ def test_importing_loads_nothing_heavy():
 _COMPILE = """
 import json, sys
 from coopmat.cli.app import run_command
-status = run_command(["compile", "-o", sys.argv[1], "-"])
+status = run_command(["compile", *sys.argv[2:], "-o", sys.argv[1], "-"])
 print(json.dumps([status, sorted(sys.modules)]))
 """
 
 
-def test_the_command_loads_only_what_it_needs(tmp_path):
-    command = [sys.executable, "-c", _COMPILE, str(tmp_path / "f.spv")]
+@pytest.mark.parametrize("options", [(), ("--matrices", "one")])
+def test_the_command_loads_only_what_it_needs(tmp_path, options):
+    command = [sys.executable, "-c", _COMPILE, str(tmp_path / "f.spv"), *options]
     source = "kernel void f(global float *a) { a[0] = sqrt(a[1]); }"
+    if options:
+        matrix = "float __attribute__((coop_mat(memory_scope_sub_group, 8, 8, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)))"
+        layout = "CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR"
+        source = (
+            f"kernel void f(global float *a) {{ {matrix} m = coop_mat_init(1); coop_mat_store(a, m, {layout}, 8); }}"
+        )
     subprocess.run(command, input=source, cwd=ROOT, check=True, capture_output=True, text=True)  # makes the tables
     done = subprocess.run(command, input=source, cwd=ROOT, check=True, capture_output=True, text=True)
     status, modules = json.loads(done.stdout)

@@ -10,8 +10,8 @@ import pytest
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import numpy_reference
-from coopmat.matrices.narrow import in_memory
 from coopmat.matrices.native_library import spelled
+from coopmat.matrices.numpy_reference import in_memory
 from coopmat.matrices.variants import COMPONENT_TYPES, EVERY_COMPONENT_TYPE, MatrixType, Use
 from coopmat.options import CompileOptions
 from coopmat.runtime import Program, launch, parse_header

@@ -10,8 +10,7 @@ from differential import Launch, execute
 
 import coopmat
 from coopmat.devices import DeviceInfo
-from coopmat.matrices.narrow import from_memory, in_memory
-from coopmat.matrices.numpy_reference import convert, decode_bits, encode_bits, mul_add, offsets
+from coopmat.matrices.numpy_reference import convert, decode_bits, encode_bits, from_memory, in_memory, mul_add, offsets
 from coopmat.matrices.variants import (
     COMPONENT_TYPES,
     EVERY_COMPONENT_TYPE,

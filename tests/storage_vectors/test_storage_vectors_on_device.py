@@ -11,8 +11,7 @@ from differential import Launch, Value, execute
 import coopmat
 from coopmat.devices import DeviceInfo
 from coopmat.frontend.storage_types import STORAGE_TYPES
-from coopmat.matrices.narrow import from_memory, in_memory
-from coopmat.matrices.numpy_reference import decode_bits, encode_bits
+from coopmat.matrices.numpy_reference import decode_bits, encode_bits, from_memory, in_memory
 from coopmat.matrices.variants import BIT_PATTERNS, COMPONENT_TYPES, ComponentType
 
 Array = np.ndarray[Any, Any]

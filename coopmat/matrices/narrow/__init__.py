@@ -7,18 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .. import spelling
 from ..lane_layouts import Whole
 from ..library_function import LibraryFunction
 from ..library_functions import Load, Store, bytes_of_row, each, each_component, shuffle_macros
-from ..numpy_reference import narrow, widen
 from ..routes import Target
 from ..variants import ComponentType, Layout, MatrixType
-
-Array = NDArray[Any]
 
 
 def load(matrix: MatrixType, *how: Any) -> Load:
@@ -83,22 +77,3 @@ def _component(x: str, component: ComponentType, w: int) -> str:
     v = spelling.vector(component, w)
     bits = f"({x} & ({v})15)"
     return f"({v})(({bits} ^ ({v})8) - ({v})8)" if component.is_integer and component.signed else f"({v}){bits}"
-
-
-# --- in numpy --------------------------------------------------------------------------------------
-
-
-def in_memory(component: ComponentType, values: Array) -> Array:
-    """Return the bytes in memory of a one-dimensional array of components; zeros fill the last byte."""
-    if not component.is_nibble:
-        return values
-    even = np.append(values, values[:0] if len(values) % 2 == 0 else np.uint8(0)).astype(np.uint8) & 15
-    return np.asarray(even[0::2] | even[1::2] << 4)
-
-
-def from_memory(component: ComponentType, memory: Array, count: int) -> Array:
-    """Return the first `count` components in memory, the reverse of `in_memory`."""
-    if not component.is_nibble:
-        return memory[:count]
-    codes = np.stack([memory & 15, memory >> 4], axis=1).reshape(-1)[:count]
-    return narrow(component, widen(component, codes)) if component.is_integer else codes
