@@ -86,8 +86,8 @@ def _stride0_experiment(setting: Setting) -> Experiment:
     return Experiment([*buffers, setting.output("out", types_of(variant)[2], *product(variant, inputs))])
 
 
-# --- matrixmuladd_same_c: two multiply-adds add to one C, which neither may change, as Mesa's lavapipe does where it
-# divides a multiply-add along K
+# --- matrixmuladd_same_c: two multiply-adds add to one C, which neither may change. If Mesa's lavapipe divides a
+# multiply-add along K, it overwrites C
 
 
 def _same_c_experiment(setting: Setting) -> Experiment:

@@ -39,7 +39,7 @@ def _fdim(a: Arithmetic, x: int, y: int) -> int:
 
 
 def _fma(a: Arithmetic, x: int, y: int, z: int) -> int:
-    """Round once: drivers may round a product of half, too, and do.
+    """Return x y + z, rounded once for half. Vulkan lets drivers round the product, too, and lavapipe does for half.
 
     In float, a product of half is exact. The sum's error is computed as in Knuth, TAOCP 2, 4.2.2, theorem B; if there
     is one, the sum is rounded to odd, so that the conversion to half rounds like that of the exact sum.
