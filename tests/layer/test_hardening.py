@@ -157,6 +157,7 @@ def test_a_helper_ends_with_its_application(
     """Descriptors that are closed in the application are not the helper's socket's."""
     own = wrapped(layer, tmp_path, "import runpy\nrunpy.run_path('HELPER', run_name='__main__')\n")
     code = "import os, runpy, sys; sys.argv = ['', 'source']; out = open(os.environ['TEST_OUTPUT'], 'w')\n"
+    code += f"sys.path.insert(0, {str(APPLICATION.parent)!r})\n"
     code += f"for n in {closed}: os.close(n)\nsys.stdout = sys.stderr = out\n"
     code += f"runpy.run_path({str(APPLICATION)!r}, run_name='__main__')\n"
     output = tmp_path / "output"
