@@ -42,12 +42,12 @@ class Machine:
 
 
 def machine_of(info: DeviceInfo, threads: int, versions: dict[str, str], types: Sequence[str]) -> Machine:
-    """Return the machine with the peaks of some component types, which are measured unless the cache has them."""
+    """Return the machine with the peaks of some component types, which are measured anew, as the products are."""
     peaks, failures = {}, {}
     for name in dict.fromkeys(types):
         components = _components(name)
         try:
-            peaks[name] = peak_of(info, components, _tiling(info, components))
+            peaks[name] = peak_of(info, components, _tiling(info, components), anew=True)
         except NotMeasured as error:
             failures[f"peak of {name}"] = str(error)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,8 +14,6 @@ from .panels import with_a_in_place
 from .parameters import Tiling, dots_of, instruction_of, route_of, rows_of, shape_class, table, tilings_of
 from .products import INPUTS, OUTPUTS, sum_type
 from .rates import NotMeasured, peak_of, rates_of, seconds_of
-
-_MANY = 4096  # rows, columns and depth of a product whose tile determines a device's peak
 
 
 @dataclass(frozen=True)
@@ -136,8 +135,10 @@ def _planned(
     (seconds, used), *others = _candidates(info, components, shape, trans_b=trans_b)
     other = min(others, key=lambda pair: pair[0], default=None)
     # Dot products have no peak: a large product's tile shows what the device's multiply-adds reach.
-    usual = tilings_of(info.handle, components, (1, _MANY, _MANY, _MANY))[0] if used.dot else used
+    usual = tilings_of(info.handle, components, (1, 4096, 4096, 4096))[0] if used.dot else used
     peak = peak_of(info, components, usual)
+    if peak * seconds < 2.0 * math.prod(shape):
+        peak = peak_of(info, components, usual, anew=True)
     operands = _operands(components, shape, trans_b=trans_b)
     shown = with_a_in_place(used, operands)
     bounds = _lower_bounds(info, components, shape, shown, peak)
@@ -227,7 +228,7 @@ def _lower_bounds(
     return {
         "launch": rates.launch * (1 + sum(map(bool, tiling.panels))),
         "memory": moved / rates.bandwidth,
-        "instructions": 2.0 * batch * m * n * k / peak,
+        "instructions": 2.0 * math.prod(shape) / peak,
     }
 
 

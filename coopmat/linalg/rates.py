@@ -41,17 +41,18 @@ def rates_of(device: DeviceInfo) -> Rates:
     return Rates(*_ask(device, "memory", {}))
 
 
-def peak_of(device: DeviceInfo, types: tuple[ComponentType, ...], tiling: Tiling) -> float:
+def peak_of(device: DeviceInfo, types: tuple[ComponentType, ...], tiling: Tiling, *, anew: bool = False) -> float:
     """Return the operations per second of products of tiles that stay in a cache, or in registers. Raises NotMeasured.
 
     CPUs read one operand of a multiply-add from the cache. Other devices are as fast only from registers; but there,
     a compiler could leave out sums of integers that no instruction computes.
 
     types: the component types of A, B and the sums. A multiply-add is two operations.
+    anew: whether to measure even if the cache has the rate. It is too low if other programs ran at that time.
     """
     is_safe = not types[2].is_integer or bool(instruction_of(device.handle, types, tiling))
     question = {"types": [item.name for item in types[:3]], "tiling": asdict(tiling)}
-    return float(_ask(device, "peak", question | {"in_registers": device.kind != "CPU" and is_safe}))
+    return float(_ask(device, "peak", question | {"in_registers": device.kind != "CPU" and is_safe}, anew=anew))
 
 
 def seconds_of(
@@ -68,15 +69,14 @@ def seconds_of(
     trans_b: whether B is stored as n x k.
     """
     batch, m, n, k = shape
-    part = max(1, min(m, int(_MOST_OPERATIONS / (2 * batch * n * k))))
-    names = [types[0].name, types[1].name, types[-1].name]
+    part, names = max(1, min(m, int(_MOST_OPERATIONS / (2 * batch * n * k)))), [types[i].name for i in (0, 1, -1)]
     question = {"types": names, "shape": [batch, part, n, k], "tiling": asdict(tiling)}
     return float(_ask(device, "product", question | ({"trans_b": True} if trans_b else {}))) * m / part
 
 
-def _ask(device: DeviceInfo, function: str, question: dict[str, Any]) -> Any:
+def _ask(device: DeviceInfo, function: str, question: dict[str, Any], *, anew: bool = False) -> Any:
     text = json.dumps(question, sort_keys=True)
-    answer = probe.ask(device, f"{__name__}:{function}", text, time_limit=180)
+    answer = probe.ask(device, f"{__name__}:{function}", text, time_limit=180, anew=anew)
     if answer.failure:
         raise NotMeasured(answer.failure)
     return answer.value

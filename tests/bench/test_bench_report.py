@@ -98,7 +98,7 @@ def test_a_summary_counts_the_shapes_on_which_a_contender_failed() -> None:
 
 
 def test_reasons_why_bounds_are_not_measured(device: DeviceInfo, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise NotMeasured("the driver crashed")
 
     monkeypatch.setattr(machine_module, "peak_of", fail)
