@@ -58,9 +58,9 @@ def test_a_new_row_replaces_the_one_in_use_and_keeps_its_conditions(write: Any) 
 
 def test_a_class_without_a_row_for_the_shape_gets_one_at_its_end(write: Any) -> None:
     whole, ragged = (1, 320, 320, 320), (1, 333, 333, 333)
-    before, tiling = shipped("f32", "medium"), used("f32", whole)
-    assert write("f32", ragged) == {"medium": [*before, {"tile": [6, 48, 2], "panels": ["f32", "f32"]}]}
-    assert used("f32", whole) == tiling and used("f32", ragged) == NEW
+    before, tiling = shipped("f16", "medium"), used("f16", whole)
+    assert write("f16", ragged) == {"medium": [*before, {"tile": [6, 48, 2], "panels": ["f32", "f32"]}]}
+    assert used("f16", whole) == tiling and used("f16", ragged) == NEW
 
 
 def test_the_instruction_that_a_row_needs_is_kept(write: Any) -> None:
