@@ -34,6 +34,12 @@ make_venv() {
     "$base" -m venv --clear "$venv" || fail "could not make $venv"
 }
 
+# Whether .venv was made in this place: its programs name the place. Without it, the clone was moved, or .venv copied.
+is_made_here() {
+    [ ! -L "$venv" ] && "$python" -c 'import pip' 2>/dev/null &&
+        [ "$(sed -n "s/^.*VIRTUAL_ENV=[\"']*\(\/.*[^\"']\)[\"']*\$/\1/p" "$venv/bin/activate")" -ef "$venv" ]
+}
+
 # prepare EXTRAS: install the package and these extras to .venv. The installation is editable, so that the source tree
 # runs. A stamp file, written last, records what was installed from where; if it is up to date, nothing is installed.
 prepare() {
@@ -43,10 +49,7 @@ prepare() {
     if [ -x "$python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
         return
     fi
-    if ! "$python" -c 'import pip' 2>/dev/null || [ "$(cat "$venv/root" 2>/dev/null)" != "$root" ]; then
-        make_venv
-        printf '%s\n' "$root" > "$venv/root"
-    fi
+    is_made_here || make_venv
     printf 'Installing coopmat[%s] into .venv (the first time this takes some minutes)\n' "$extras" >&2
     "$python" -m pip install --quiet --disable-pip-version-check --editable "$root[$extras]" ||
         fail "pip could not install the package; what it said stands above"

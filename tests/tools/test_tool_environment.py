@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 FAKE = """#!/bin/sh
 printf '%s\\n' "$*" >> "$CALLS"
 case "$*" in
-    "-m venv --clear "*) mkdir -p "$4/bin" && rm -f "$4"/installed-* && cp "$0" "$4/bin/python" ;;
+    "-m venv --clear "*) mkdir -p "$4/bin" && rm -f "$4"/installed-* && cp "$0" "$4/bin/python"
+        echo "VIRTUAL_ENV=\"$4\"" > "$4/bin/activate" ;;
     "-c import ensurepip"*) exit "${WITHOUT_VENV:-0}" ;;
     *"pip install"*) exit "${WITHOUT_NETWORK:-0}" ;;
 esac
@@ -85,12 +87,25 @@ def test_a_moved_clone_gets_a_new_environment(tool):
     assert f"-m venv --clear {tool.root}/.venv" in tool.calls
 
 
+@pytest.mark.parametrize("link", ["", "link"])
+def test_an_environment_that_the_user_made_stays(tool, tmp_path, link):
+    """As the page on installation says: python3 -m venv .venv, here by Python itself."""
+    (tmp_path / "link").symlink_to(tool.root)
+    venv = (tmp_path / link if link else tool.root) / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    (venv / "share").mkdir()
+    python = venv / "bin" / "python"
+    python.unlink()
+    shutil.copy(tmp_path / "python", python)
+    assert tool("cpu").returncode == 0, tool.calls
+    assert len(installs(tool.calls)) == 1 and (venv / "share").is_dir()
+
+
 def test_the_environment_of_another_tree_is_not_cleared(tool, tmp_path):
     """By a link, as one is tempted to make in a second worktree."""
     tool("dev")
     other = tmp_path / "other"
     tool.root.joinpath(".venv").rename(other)
-    (other / "root").write_text("another tree")
     tool.root.joinpath(".venv").symlink_to(other)
     refused = tool("dev,test")
     assert refused.returncode == 1 and "symbolic link" in refused.stderr
