@@ -21,13 +21,13 @@ import pytest
 from on_device import ROW, Builder
 from opencl_devices import device_of
 
-from coopmat.matrices import lowering, maps, numpy_reference
+from coopmat.matrices import lowering, maps, narrow, numpy_reference
 from coopmat.matrices.library_functions import Transpose
 from coopmat.matrices.lowering import LOWERED_ROUTES, LibraryFunction, Target
 from coopmat.matrices.numpy_reference import Array, numpy_binary, numpy_convert, numpy_mul_add, numpy_negate
 from coopmat.matrices.small_float_functions import functions_called
 from coopmat.matrices.variants import (
-    COMPONENT_TYPES,
+    EVERY_COMPONENT_TYPE,
     OPENCL_C_LAYOUTS,
     Conversion,
     Layout,
@@ -38,7 +38,7 @@ from coopmat.matrices.variants import (
 )
 
 RUNNER = Path(__file__).with_name("oclgrind_runner.py")
-C = COMPONENT_TYPES
+C = EVERY_COMPONENT_TYPE
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,36 @@ def memory(s: Situation, t: str, layout: Layout, space: str, volatile: bool, che
     whole = np.zeros((s.sub_groups, *(matrix.rows, matrix.columns)), values.dtype)
     whole[:, : places.shape[0], : places.shape[1]] = values[:, places]
     make.stored("m", matrix, whole)
+    return make.case()
+
+
+def nibbles(s: Situation, t: str, layout: Layout, stride: int, checked: bool) -> Case:
+    """Two components in a byte: from memory to memory that has other numbers; and to float and back."""
+    make = Maker(s)
+    matrix, count = MatrixType(C[t], 6, 8, Use.A), 256
+    values, before = (make.rng.integers(0, 256, (s.sub_groups, count // 2), np.uint8) for _ in range(2))
+    make.build.declare("m", matrix)
+    bounds = ["1u", "2u", "6u", "9u"] if checked else []
+    load = narrow.load(matrix, "global", layout, False, checked)
+    make.build.call(load, "m", make.buffer(values, "u8"), str(stride), *bounds)
+    out = make.buffer(before, "u8")
+    make.build.call(narrow.store(matrix, "global", layout, False, checked), out, "m", str(stride), *bounds)
+    numbers = MatrixType(C["f32"], 6, 8, Use.A)
+    make.build.declare("x", numbers), make.build.declare("y", matrix)
+    make.build.call(lowering.Convert(matrix, C["f32"], Conversion("", False)), "x", "m")
+    make.build.call(lowering.Convert(numbers, C[t], Conversion("rte", True)), "y", "x")
+    back = make.buffer(np.zeros((s.sub_groups, 24), np.uint8), "u8")
+    make.build.call(narrow.store(matrix, "global", ROW), back, "y", "8")
+    places = numpy_reference.offsets(MatrixShape(7, 10) if checked else matrix.shape, matrix.component, layout, stride)
+    places = places[1:6, 2:9] if checked else places
+    found, written, whole = [], [], np.zeros((s.sub_groups, 6, 8), np.uint8)
+    for group in range(s.sub_groups):
+        codes, others = (numpy_reference.from_memory(C[t], x[group], count) for x in (values, before))
+        others[places] = codes[places]
+        whole[group, : places.shape[0], : places.shape[1]] = codes[places]
+        written.append(numpy_reference.in_memory(C[t], others))
+        found.append(numpy_reference.in_memory(C[t], whole[group].ravel()))
+    make.expected |= {1: np.array(written), 2: np.array(found)}
     return make.case()
 
 
@@ -366,6 +396,9 @@ def matrix_cases(s: Situation) -> Iterator[Case]:
         yield memory(s, t, layout, spaces[(number + 1) % 3], number == 5, True)
     yield memory(s, "s8", Layout.PACKED, "global", False, True)
     yield through(s, "s16", "private", True)
+    for number, t in enumerate(("s4", "u4", "e2m1")):
+        yield nibbles(s, t, OPENCL_C_LAYOUTS[number % 2], 8 if number != 1 else 11, False)
+        yield nibbles(s, t, ROW, (13, 16, 17)[number], True)
     for t in ("u8", "f64"):
         yield through(s, t, "private", False)
         yield through(s, t, "local", False)
@@ -595,7 +628,7 @@ def test_every_section_of_the_library_is_there() -> None:
                 files.add(i.files(s.target.route))
                 wanted.add(lowering.section(i.files(s.target.route), i.definitions(s.target)["OP"]))
         there = {lowering.section(names, name) for names in files for file in names for name in _sections(file)}
-        assert wanted == there - _OF_OTHERS[route] - _OF_SCALARS - _OF_NARROW
+        assert wanted == there - _OF_OTHERS[route] - _OF_SCALARS
 
 
 def _sections(file: str) -> set[str]:
@@ -604,15 +637,6 @@ def _sections(file: str) -> set[str]:
 
 # No matrix has components of these types: test_microscaling_on_device.py runs their conversions.
 _OF_SCALARS = {("small_floats.cl", name) for name in ("POWER_TO_FLOAT", "POWER_FROM_FLOAT")}
-# Matrices of types of fewer than 8 bits run on devices (tests/narrow), not under Oclgrind yet.
-_OF_NARROW = {
-    ("general.cl", "LOAD_NIBBLES"),
-    ("general.cl", "STORE_NIBBLES"),
-    ("subgroup_of_one.cl", "LOAD_NIBBLES_WHOLE"),
-    ("scratch.cl", "STORE_NIBBLES"),
-    ("small_floats.cl", "NIBBLE_TO_FLOAT"),
-    ("small_floats.cl", "NIBBLE_FROM_FLOAT"),
-}
 # A single work-item stores as any other to private memory, and has its own ways to load and store; only where there are
 # instructions do A, B and C lie in different ways. Of the sums of MUL_ADD_COLUMN, Oclgrind says that nobody wrote them.
 _OF_OTHERS: dict[str, set[tuple[str, str]]] = {
