@@ -175,10 +175,13 @@ def memory(s: Situation, t: str, layout: Layout, space: str, volatile: bool, che
     return make.case()
 
 
-def nibbles(s: Situation, t: str, layout: Layout, stride: int, checked: bool) -> Case:
-    """Two components in a byte: from memory to memory that has other numbers; and to float and back."""
+def nibbles(s: Situation, t: str, layout: Layout, side: int, stride: int, checked: bool) -> Case:
+    """Two components in a byte: from memory to memory that has other numbers; and to float and back.
+
+    With an odd side as the stride, two lines share a byte.
+    """
     make = Maker(s)
-    matrix, count = MatrixType(C[t], 6, 8, Use.A), 256
+    matrix, count = MatrixType(C[t], side, side, Use.A), 256
     values, before = (make.rng.integers(0, 256, (s.sub_groups, count // 2), np.uint8) for _ in range(2))
     make.build.declare("m", matrix)
     bounds = ["1u", "2u", "6u", "9u"] if checked else []
@@ -186,15 +189,15 @@ def nibbles(s: Situation, t: str, layout: Layout, stride: int, checked: bool) ->
     make.build.call(load, "m", make.buffer(values, "u8"), str(stride), *bounds)
     out = make.buffer(before, "u8")
     make.build.call(narrow.store(matrix, "global", layout, False, checked), out, "m", str(stride), *bounds)
-    numbers = MatrixType(C["f32"], 6, 8, Use.A)
+    numbers = MatrixType(C["f32"], side, side, Use.A)
     make.build.declare("x", numbers), make.build.declare("y", matrix)
     make.build.call(lowering.Convert(matrix, C["f32"], Conversion("", False)), "x", "m")
     make.build.call(lowering.Convert(numbers, C[t], Conversion("rte", True)), "y", "x")
-    back = make.buffer(np.zeros((s.sub_groups, 24), np.uint8), "u8")
-    make.build.call(narrow.store(matrix, "global", ROW), back, "y", "8")
+    back = make.buffer(np.zeros((s.sub_groups, -(-side * side // 2)), np.uint8), "u8")
+    make.build.call(narrow.store(matrix, "global", ROW), back, "y", str(side))
     places = numpy_reference.offsets(MatrixShape(7, 10) if checked else matrix.shape, matrix.component, layout, stride)
     places = places[1:6, 2:9] if checked else places
-    found, written, whole = [], [], np.zeros((s.sub_groups, 6, 8), np.uint8)
+    found, written, whole = [], [], np.zeros((s.sub_groups, side, side), np.uint8)
     for group in range(s.sub_groups):
         codes, others = (numpy_reference.from_memory(C[t], x[group], count) for x in (values, before))
         others[places] = codes[places]
@@ -397,8 +400,8 @@ def matrix_cases(s: Situation) -> Iterator[Case]:
     yield memory(s, "s8", Layout.PACKED, "global", False, True)
     yield through(s, "s16", "private", True)
     for number, t in enumerate(("s4", "u4", "e2m1")):
-        yield nibbles(s, t, OPENCL_C_LAYOUTS[number % 2], 8 if number != 1 else 11, False)
-        yield nibbles(s, t, ROW, (13, 16, 17)[number], True)
+        yield nibbles(s, t, OPENCL_C_LAYOUTS[number % 2], (8, 7, 7)[number], (8, 7, 7)[number], False)
+        yield nibbles(s, t, ROW, 8, (13, 16, 17)[number], True)
     for t in ("u8", "f64"):
         yield through(s, t, "private", False)
         yield through(s, t, "local", False)
