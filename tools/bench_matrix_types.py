@@ -32,7 +32,6 @@ os.environ.setdefault("CL_CONFIG_CPU_TBB_NUM_WORKERS", "1")
 
 import coopmat
 from coopmat.devices import list_devices, opencl
-from coopmat.matrix_types.expressions import registers_of
 
 SIZES = (4, 8, 16)
 KERNELS = ("mad", "two", "loop")
@@ -149,7 +148,7 @@ class Bench:
         if not found:
             raise click.ClickException("no OpenCL device: pip install 'coopmat[cpu]'")
         if found[0].vector_bits:
-            bits, count = registers_of(found[0].vector_bits)
+            bits, count = found[0].vector_registers
             self.registers = [f"--matrix-registers={bits}x{count}"]
         else:
             self.registers = []

@@ -94,6 +94,11 @@ class DeviceInfo:
         return [self.platform, self.name, self.version, self.driver]
 
     @property
+    def vector_registers(self) -> tuple[int, int]:
+        """The bits of a vector register and the number of them in NEON, SSE, AVX2 or AVX-512, by the vectors' width."""
+        return self.vector_bits, 32 if self.vector_bits == 512 else 16
+
+    @property
     def further_variants(self) -> tuple[Variant, ...]:
         """Multiply-adds that the device has besides `variants`, and that the conformance tests leave out."""
         return ()

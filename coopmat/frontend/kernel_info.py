@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from . import typed
 from .types import AddressSpace, ImageType, PointerType, ScalarType, element_type, size_of
+
+if TYPE_CHECKING:
+    from . import typed  # programs from the cache start without the syntax trees
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from coopmat.devices.query import COOPERATIVE_MATRIX
 from coopmat.devices.raw import driver_of
 from coopmat.diagnostics import Diagnostic, SourceMap
 from coopmat.matrices.lowering import exported, prelude
-from coopmat.opencl_c import logs
 from coopmat.options import LINKED
 
 from . import guarded
@@ -212,5 +211,7 @@ def build(
     except (opencl().Error, guarded.Crash) as error:
         code, of_code = parts[0][1:]
         in_c = module.code == "c"
+        from coopmat.opencl_c import logs  # it needs the front end, which programs from the cache start without
+
         diagnostics = logs.diagnostics(str(error), module.sources, code.decode()) if in_c else ()
         raise DriverError(device, error, code, of_code or words, diagnostics, module.sources) from error

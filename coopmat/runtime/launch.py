@@ -19,7 +19,6 @@ from coopmat.diagnostics import CompileError
 from coopmat.features import LANGUAGE_VERSIONS
 from coopmat.matrices.routes import IN_SUB_GROUPS, LISTED_ROUTES, OPENCL_C_ONLY, ROUTES
 from coopmat.matrices.variants import COMPONENT_TYPES
-from coopmat.matrix_types.expressions import registers_of
 from coopmat.options import CompileOptions
 
 from .checks import CheckResult, run_check
@@ -140,7 +139,7 @@ def resolve_options(options: CompileOptions, device: DeviceInfo) -> CompileOptio
             raise launch_error(text, "no-route")
         options = replace(options, target_env=device.target_env, code="spirv", spirv_version="1.6")
     if options.matrix_registers is None and device.vector_bits:
-        options = replace(options, matrix_registers=registers_of(device.vector_bits))
+        options = replace(options, matrix_registers=device.vector_registers)
     route = route_for(device)
     if options.matrices == "auto" and options.code == "auto":
         options = _of_environment(replace(options, unit=unit_for(device)))

@@ -7,7 +7,7 @@ numpy reference.
 
 from __future__ import annotations
 
-from .machine import Machine as Machine, registers_of as registers_of
+from .machine import Machine as Machine
 from .terms import (
     Broadcast as Broadcast,
     Converted as Converted,

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# bits of a vector register -> number of registers of the instruction sets: NEON and SSE, AVX2, AVX-512
-_REGISTERS = {128: 16, 256: 16, 512: 32}
-
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -29,8 +26,3 @@ class Machine:
     def __post_init__(self) -> None:
         if min(self.register_bits, self.registers, self.widest) < 1:
             raise ValueError("a machine has at least one register of one bit")
-
-
-def registers_of(bits: int) -> tuple[int, int]:
-    """Return (bits, number) of the vector registers of a device whose vectors are `bits` wide."""
-    return bits, _REGISTERS.get(bits, 16)
