@@ -34,7 +34,7 @@ make_venv() {
     "$base" -m venv --clear "$venv" || fail "could not make $venv"
 }
 
-# Whether .venv was made in this place: its programs name the place. Without it, the clone was moved, or .venv copied.
+# Whether .venv works and was made in this place: if it was moved or copied, bin/activate names another place.
 is_made_here() {
     [ ! -L "$venv" ] && "$python" -c 'import pip' 2>/dev/null &&
         [ "$(sed -n "s/^.*VIRTUAL_ENV=[\"']*\(\/.*[^\"']\)[\"']*\$/\1/p" "$venv/bin/activate")" -ef "$venv" ]

@@ -95,7 +95,7 @@ class DeviceInfo:
 
     @property
     def vector_registers(self) -> tuple[int, int]:
-        """The bits of a vector register and the number of them in NEON, SSE, AVX2 or AVX-512, by the vectors' width."""
+        """The bits of a vector register, and the number of registers: 32 with AVX-512, 16 with SSE, AVX2 and NEON."""
         return self.vector_bits, 32 if self.vector_bits == 512 else 16
 
     @property
