@@ -72,12 +72,15 @@ class DaskEngine:
 
     def _started(self, cluster: str, device: str) -> Any:
         """Start the workers of "local:N", and return their cluster. Raises UsageError if N is no valid number."""
+        import dask
         import distributed
 
         text = cluster.removeprefix(LOCAL)
         if not text.isdecimal() or not 0 < int(text) <= 1024:
             raise UsageError(f"--cluster local:N takes a number of workers from 1 to 1024, not '{text}'")
         resources = {VERSION + version(): 1e6, device: 1} if device else local_identity().resources()
+        # Workers log the loss of the scheduler if it ends between two of their messages, as it may when a run ends.
+        dask.config.set({"distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical"})
         self._own = distributed.LocalCluster(
             n_workers=int(text),
             threads_per_worker=1,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from coopmat.advice import Device, advise
+from coopmat.advice.thresholds import BYTES
 from coopmat.compiler import compile
 from coopmat.diagnostics import Diagnostic
 from coopmat.linalg.panels import CHUNK, line_of, pack_of
@@ -21,14 +22,18 @@ VNNI = Tuning(instructions=("vpdpbusd", "vdpbf16ps"))
 GEMM = ROOT / "coopmat/linalg/gemm.cl"
 
 
-def rows() -> list[tuple[str, str, dict[str, Any]]]:
-    """Return (route, component type, row) of all tables whose tiles were measured. Those of dot.cl are no matrices."""
+def rows() -> list[tuple[str, str, str, dict[str, Any]]]:
+    """Return (route, component type, shape class, row) of all tables whose tiles were measured.
+
+    Rows of dot.cl are no matrices.
+    """
     found = []
     for path in sorted((GEMM.parent / "tables").glob("*.json")):
         table = json.loads(path.read_text())
         for name, classes in table["gemm"].items() if table["measured"] else ():
-            for value in (classes[key] for key in classes if key != "dots"):
-                found += [(path.stem, name, row) for row in (value if isinstance(value, list) else [value])]
+            for key, value in classes.items():
+                if key != "dots":
+                    found += [(path.stem, name, key, row) for row in (value if isinstance(value, list) else [value])]
     return found
 
 
@@ -57,13 +62,16 @@ def device_of(route: str, row: dict[str, Any]) -> Device:
     return Device.of(LOWERED_ROUTES["one"], own) if row.get("sub_group_size") == 1 else Device.of(own)
 
 
-@pytest.mark.parametrize(("route", "name", "row"), rows(), ids=str)
-def test_the_tiles_of_linalg_get_no_advice(route: str, name: str, row: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("route", "name", "shape_class", "row"), rows(), ids=str)
+def test_the_tiles_of_linalg_get_no_advice(route: str, name: str, shape_class: str, row: dict[str, Any]) -> None:
     module = compile(GEMM, ["--no-validate", "-w", *definitions(name, row)])
     found = list(advise(module.unit, device_of(route, row)))
     if route == "mma" and "block" not in row and name in ("s8", "u8", "e4m3", "e5m2"):
         # Without a block, B is read from global memory by rows: linalg has to take it as it is.
         assert {item.code for item in found} == {"matrix-performance-layout"}
+    elif route == "x86" and shape_class == "small" and name in BYTES and not row.get("whole"):
+        # The advice is about large products. Of a small one, a large tile computes much outside of the matrices.
+        assert {item.code for item in found} == {"matrix-performance-tile"}
     else:
         assert found == []
 

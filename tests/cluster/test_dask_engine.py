@@ -55,6 +55,17 @@ def test_a_unit_that_kills_workers_is_lost(engine: DaskEngine) -> None:
     assert [result for result in found if not isinstance(result, Lost)] == [1, 2, 3, 4, 5]
 
 
+def test_own_workers_print_no_errors_of_connections(capfd: pytest.CaptureFixture[str]) -> None:
+    """A scheduler that ends between two messages of a worker is no error of a run."""
+    own = engine_for("local:1")  # started here, as workers write to the standard error of their start
+    assert isinstance(own, DaskEngine)
+    try:
+        assert results(own, units.logging_an_error, [1, 2], is_isolated=True) == [1, 2]
+    finally:
+        own.close()
+    assert capfd.readouterr().err == ""
+
+
 def test_a_device_that_nobody_has(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("coopmat.cluster.dask_engine._WORKER", 0.5)
     with pytest.raises(UsageError, match="no worker with abacus"):

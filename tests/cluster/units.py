@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import time
@@ -16,6 +17,12 @@ def process(number: int) -> int:
     """The process that it is called in, after a while."""
     time.sleep(0.05)
     return os.getpid()
+
+
+def logging_an_error(number: int) -> int:
+    """Logs what a worker logs that loses its scheduler."""
+    logging.getLogger("distributed.worker").error("Failed to communicate with scheduler during heartbeat.")
+    return number
 
 
 def mortal(number: int) -> int:
