@@ -16,7 +16,8 @@
 //                                      distances of panels, and k is a multiple of what pack.cl copies at a time
 //   LINE, PACK, CHUNK                  as in pack.cl
 //   A_IN_PLACE                         1 if A has not been copied, so that only B is in panels
-//   A_FLIPPED, B_FLIPPED               1 if A's panels have 128 more than A, or B's have 128 less than B
+//   A_FLIPPED, B_FLIPPED               1 if A's panels have 128 more than A, or B's have 128 less than B. To an A in
+//                                      place, this kernel adds 128
 //   A_BY_COLUMNS, B_BY_COLUMNS         1 if consecutive elements in memory are those of a column
 //   WHOLE                              1 if m, n and k are multiples of the tile's
 //   IS_LOW                             1 if m is less than the tile's: then most loads of A need checks, but few of B do
@@ -178,6 +179,11 @@ REAL_TYPE activated(uint row, uint column, REAL_TYPE x)
 #define BLOCK_N TILE_N
 #endif
 
+#if A_FLIPPED
+#define FLIPPED(X) ((X) + (A)coop_mat_init(128))
+#else
+#define FLIPPED(X) (X)
+#endif
 #if PANELS
 // Consecutive work-groups share a panel of B, which is the larger matrix most often.
 #define GROUP_M get_group_id(0)
@@ -237,15 +243,15 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
 #if PANELS
     b += GROUP_N * ldb;
 #if A_IN_PLACE
-    const size_t unchecked = k / STEP * STEP;
+    const size_t unchecked = k / STEP * STEP, depth = (k + STEP - 1) / STEP * STEP;
 #else
     a += GROUP_M * lda;
-    const size_t unchecked = k;
+    const size_t unchecked = k, depth = k;
 #endif
     for (size_t i = 0; i < unchecked; i += STEP)
         UNROLL for (uint j = 0; j < STEP; j += TILE_K) {
 #if A_IN_PLACE
-            A x = coop_mat_load(A_AT(row, i + j), ROW_MAJOR, lda);
+            A x = FLIPPED(coop_mat_load(A_AT(row, i + j), ROW_MAJOR, lda));
 #else
             A x = coop_mat_load(a + i * TILE_M + j, LINE > 1 ? ROW_MAJOR : COLUMN_MAJOR, LINE > 1 ? LINE : TILE_M);
 #endif
@@ -254,7 +260,7 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
         }
 #if A_IN_PLACE
     for (size_t i = unchecked; i < k; i += TILE_K) {
-        A x = coop_mat_load_checked(a, ROW_MAJOR, lda, row, i, m, k);
+        A x = FLIPPED(coop_mat_load_checked(a, ROW_MAJOR, lda, row, i, m, k));
         B y = coop_mat_load(b + i * TILE_N, LAYOUT_OF_B, TILE_N * PACK);
         sum = coop_mat_mulAdd(x, y, sum);
     }
@@ -262,11 +268,11 @@ kernel void gemm(const global A_TYPE *a, const global B_TYPE *b, global D_TYPE *
     // With x = a + 128 and y = b - 128 in the panels, a b = x y - 128 y + 128 x - 128 * 128.
     for (size_t i = 0; i < (k + CHUNK - 1) / CHUNK; ++i) {
 #if A_FLIPPED
-        Sum sums_b = coop_mat_load((const global int *)(b + (size_t)k * TILE_N) + i * TILE_N, ROW_MAJOR, 0);
+        Sum sums_b = coop_mat_load((const global int *)(b + depth * TILE_N) + i * TILE_N, ROW_MAJOR, 0);
         sum -= sums_b * 128;
 #endif
 #if B_FLIPPED
-        Sum sums_a = coop_mat_load((const global int *)(a + (size_t)k * TILE_M) + i * TILE_M, COLUMN_MAJOR, 0);
+        Sum sums_a = coop_mat_load((const global int *)(a + depth * TILE_M) + i * TILE_M, COLUMN_MAJOR, 0);
         sum += sums_a * 128;
 #endif
     }

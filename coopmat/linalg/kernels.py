@@ -365,15 +365,12 @@ def build_peak(
     size, groups = kernel.sub_group_size(device), 16 * device.max_compute_units
     # GPUs need some 128 work-items in a work-group to fill a compute unit.
     in_group = 1 if is_cpu(device) else max(1, 128 // size)
-    a, b = (
-        pyopencl.array.zeros(queue, 2 * count, item.numpy) for count, item in zip((m * k, k * n), operands, strict=True)
-    )
+    items = in_group * size
+    a, b = (pyopencl.array.zeros(queue, 2 * k * side, item.numpy) for side, item in zip((m, n), operands, strict=True))
     sums = pyopencl.array.empty(queue, groups * in_group * m * n, types[2].numpy)
 
     def launch(times: int) -> Any:
-        return kernel(
-            queue, (groups * in_group * size,), (in_group * size,), a.data, b.data, sums.data, np.uint32(times)
-        )
+        return kernel(queue, (groups * items,), (items,), a.data, b.data, sums.data, np.uint32(times))
 
     return launch, groups * in_group * 2 * m * n * k
 

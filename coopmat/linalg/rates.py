@@ -11,10 +11,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
+import pyopencl.array
 
 from coopmat.devices import DeviceInfo, probe
 from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType
 
+from . import products
+from .kernels import build_peak
 from .parameters import Tiling, force, instruction_of
 
 # Seconds before a measurement: the system needs about half a second to spread a process's threads over the processors.
@@ -69,7 +73,8 @@ def seconds_of(
     trans_b: whether B is stored as n x k.
     """
     batch, m, n, k = shape
-    part, names = max(1, min(m, int(_MOST_OPERATIONS / (2 * batch * n * k)))), [types[i].name for i in (0, 1, -1)]
+    part = max(1, min(m, int(_MOST_OPERATIONS / (2 * batch * n * k))))
+    names = [types[i].name for i in (0, 1, -1)]
     question = {"types": names, "shape": [batch, part, n, k], "tiling": asdict(tiling)}
     return float(_ask(device, "product", question | ({"trans_b": True} if trans_b else {}))) * m / part
 
@@ -101,8 +106,6 @@ kernel void read(const global float16 *source, global float16 *sums, uint count)
 
 def memory(device: DeviceInfo, _question: str) -> list[float]:
     """Measure a copy of memory, and an empty launch; on a CPU, also reading, as a copy may use one core only."""
-    import pyopencl as cl
-
     context, queue = _open(device)
     size = min(_MEMORY_BYTES, device.handle.max_mem_alloc_size // 4)
     source, target = (cl.Buffer(context, cl.mem_flags.READ_WRITE, size) for _ in range(2))
@@ -120,8 +123,6 @@ def memory(device: DeviceInfo, _question: str) -> list[float]:
 
 def peak(device: DeviceInfo, question: str) -> float:
     """Measure the operations per second of peak.cl."""
-    from .kernels import build_peak
-
     spec = json.loads(question)
     types, tiling = [COMPONENT_TYPES[name] for name in spec["types"]], Tiling.from_dict(spec["tiling"])
     _context, queue = _open(device)
@@ -154,20 +155,16 @@ class Bench:
     def __init__(
         self, device: DeviceInfo, types: Sequence[str], shape: Sequence[int], *, trans_b: bool = False
     ) -> None:
-        import pyopencl.array as arrays
-
         a_type, b_type, self._c_type = (COMPONENT_TYPES[name] for name in types)
         (batch, m, n, k), random = shape, np.random.default_rng(0)
         a, x = _numbers(random, a_type, (batch, m, k))
         b, y = _numbers(random, b_type, (batch, k, n))
         self._context, self.queue = _open(device)
         stored = np.ascontiguousarray(b.swapaxes(1, 2)) if trans_b else b
-        self._a, self._b = (arrays.to_device(self.queue, item) for item in (a, stored))
-        self._words: dict[str, Any] = {
-            f"dtype_{name}": t.name for name, t in (("a", a_type), ("b", b_type)) if t.is_bits
-        }
-        self._words["trans_b"] = trans_b
-        self._out = arrays.empty(self.queue, (batch, m, n), self._c_type.numpy)
+        self._a, self._b = (pyopencl.array.to_device(self.queue, item) for item in (a, stored))
+        words = {f"dtype_{name}": t.name for name, t in (("a", a_type), ("b", b_type)) if t.is_bits}
+        self._words: dict[str, Any] = {"trans_b": trans_b, **words}
+        self._out = pyopencl.array.empty(self.queue, (batch, m, n), self._c_type.numpy)
         # row -> its expected numbers. A type of less than 32 bits may not represent them.
         rows = {0, m // 2, m - 1} if self._c_type.bits >= 32 else set()
         self._expected = {row: (x[:, row : row + 1] @ y)[:, 0] for row in rows}
@@ -184,15 +181,11 @@ class Bench:
 
     def choose(self, tiling: Tiling | None) -> None:
         """Compute the following products by a tiling, or as the library does without this class."""
-        from . import products
-
         force(tiling)
         products.forget_launches()
 
     def run(self) -> None:
         """Enqueue the product."""
-        from . import products
-
         products.gemm(self.queue, self._a, self._b, self._out, out_dtype=self._c_type.name, **self._words)
         self._out.events.clear()
 
@@ -206,8 +199,6 @@ def _numbers(random: np.random.Generator, component: ComponentType, shape: tuple
 
 
 def _open(device: DeviceInfo) -> tuple[Any, Any]:
-    import pyopencl as cl
-
     context = cl.Context([device.handle])
     return context, cl.CommandQueue(context)  # a queue of some drivers does not keep its context
 

@@ -31,12 +31,18 @@ def test_an_a_that_needs_no_change_is_read_in_place() -> None:
     assert height(BYTES, "u8", "s8", 64) == 8
 
 
+def test_small_products_flip_a_in_place() -> None:
+    """1 << 27 multiply-adds are the most; the helper's matrices have 100 x 64 for each row."""
+    rows = (1 << 27) // 6400 // 8 * 8
+    assert [height(BYTES, "s8", "s8", n) for n in (8, rows, rows + 8)] == [8, 8, 0]
+    assert [height(BYTES, "u8", "s8", n) for n in (rows, rows + 8)] == [8, 8]
+
+
 @pytest.mark.parametrize(
     ("tiling", "a", "b", "strides"),
     [
         (FLOATS, "f16", "f32", (0, 100, 1)),  # becomes float
         (FLOATS, "f32", "f32", (0, 1, 8)),  # by columns
-        (BYTES, "s8", "s8", (0, 100, 1)),  # becomes unsigned
         (BYTES, "u8", "u8", (0, 100, 1)),  # B becomes signed, and A's rows are added up
         (Tiling((32, 32, 128), panels=("bf16", "bf16")), "bf16", "bf16", (0, 100, 1)),  # many columns at a time
         (Tiling((8, 32, 8)), "f32", "f32", (0, 100, 1)),  # no panels
@@ -47,14 +53,15 @@ def test_others_are_copied(tiling: Tiling, a: str, b: str, strides: tuple[int, i
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
 @pytest.mark.parametrize("shape", [(8, 33, 70), (24, 64, 130), (20, 100, 129), (1, 70, 65), (13, 40, 64)])
-def test_products_with_gaps_and_offsets(queue: Any, shape: tuple[int, int, int], is_packed: bool) -> None:
+def test_products_with_gaps_and_offsets(queue: Any, shape: tuple[int, int, int], dtype: str, is_packed: bool) -> None:
     """Rows of A and C have gaps, K and N are no multiples of a tile's, and A has an offset; in a batch, too."""
     import pyopencl.array
 
     (m, n, k), random = shape, np.random.default_rng(3)
     for batch in ((), (3,)):
-        whole = random.integers(0, 200, (*batch, m + 1, k + 7)).astype(np.uint8)
+        whole = random.integers(0, 256, (*batch, m + 1, k + 7)).astype(dtype)
         b = random.integers(-100, 100, (*batch, k, n)).astype(np.int8)
         right = pyopencl.array.to_device(queue, b)
         left = pyopencl.array.to_device(queue, whole)[..., 1:, 3 : 3 + k]
