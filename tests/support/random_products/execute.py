@@ -21,7 +21,7 @@ from .oracle import Expected, differences, expected, range_text
 
 Array = npt.NDArray[Any]
 
-PATIENCE = 90.0
+PATIENCE = 400.0
 """Seconds after which a call that waits for the event itself is released, and counted as a failure.
 
 They are many because the first call of a kind compiles its kernel, which takes long on a busy machine.
