@@ -179,12 +179,13 @@ REAL_TYPE activated(uint row, uint column, REAL_TYPE x)
 #define BLOCK_N TILE_N
 #endif
 
+#if PANELS
+// What pack.cl does to the bytes of A, for an A in place.
 #if A_FLIPPED
 #define FLIPPED(X) ((X) + (A)coop_mat_init(128))
 #else
 #define FLIPPED(X) (X)
 #endif
-#if PANELS
 // Consecutive work-groups share a panel of B, which is the larger matrix most often.
 #define GROUP_M get_group_id(0)
 #define GROUP_N get_group_id(1)

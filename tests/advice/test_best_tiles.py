@@ -70,7 +70,7 @@ def test_the_tiles_of_linalg_get_no_advice(route: str, name: str, shape_class: s
         # Without a block, B is read from global memory by rows: linalg has to take it as it is.
         assert {item.code for item in found} == {"matrix-performance-layout"}
     elif route == "x86" and shape_class == "small" and name in BYTES and not row.get("whole"):
-        # The advice is about large products. Of a small one, a large tile computes much outside of the matrices.
+        # The advice is for large products. In a small one, much of a large tile is outside of the matrices.
         assert {item.code for item in found} == {"matrix-performance-tile"}
     else:
         assert found == []

@@ -20,7 +20,7 @@ def process(number: int) -> int:
 
 
 def logging_an_error(number: int) -> int:
-    """Logs what a worker logs that loses its scheduler."""
+    """Logs the error of a worker that has lost its scheduler."""
     logging.getLogger("distributed.worker").error("Failed to communicate with scheduler during heartbeat.")
     return number
 
