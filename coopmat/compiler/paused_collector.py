@@ -23,6 +23,8 @@ class _PausedCollector:
         self._entered = 0
         self._was_on = False
         self._untraversed = 0
+        # Whether the user's program has frozen objects. Counting them takes long, so that they are not counted again.
+        self._has_frozen = False
 
     def __enter__(self) -> None:
         with self._lock:
@@ -36,7 +38,8 @@ class _PausedCollector:
             self._entered -= 1
             allocated = self._untraversed + gc.get_count()[0]
             if self._entered == 0 and self._was_on:
-                if not gc.get_freeze_count():  # otherwise the user's frozen objects would be released
+                self._has_frozen = self._has_frozen or gc.get_freeze_count() > 0
+                if not self._has_frozen:  # otherwise the user's frozen objects would be released
                     gc.freeze()
                     gc.unfreeze()
                     self._untraversed = allocated
