@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import optimizer
 import pytest
+import repeats
 from opencl_devices import NoDevice, device_listed, full_device
 
 from coopmat import passes
@@ -35,6 +36,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what is marked slow, unless it is asked for: by --all, by -m, or by its own name."""
+    repeats.mark_repeats(items)
     for item in items:
         if _needs_device(item):
             item.add_marker("device")

@@ -99,7 +99,7 @@ def followed(text: str, advice: str) -> str:
     return defined(text, STRIDE=int(stride[1]))
 
 
-def seconds_of(products: list[Product], budget: float = 4.0) -> list[float]:
+def seconds_of(products: list[Product], budget: float = 2.0) -> list[float]:
     """Return the median of each product's times, measured in turns."""
     times: list[list[float]] = [[] for _ in products]
     for product in products:

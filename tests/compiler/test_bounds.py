@@ -48,6 +48,7 @@ def _records(depth: int, member: str, use: str) -> str:
     return "\n".join([f"struct S0 {{ {member} }};", *records, f"typedef struct S{depth} S;", _USES[use], ""])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("member", ["float x;", "float3 x; char y;", "", "double x; uchar y[3];"])
 @pytest.mark.parametrize("use", _USES)
 def test_records_of_records_are_linear(use, member):

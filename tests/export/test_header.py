@@ -57,6 +57,7 @@ def command(language: str, name: str) -> list[str]:
     return [sys.executable, "-m", "ziglang", "cc" if language == "c99" else "c++"]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("language", "name"),
     [("c99", "gcc"), ("c99", "clang"), ("c99", "zig"), ("c++11", "g++"), ("c++11", "clang++"), ("c++11", "zig")],

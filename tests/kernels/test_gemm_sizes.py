@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from repeats import covering
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -35,7 +34,9 @@ def resized(path: Path, sizes: tuple[int, int, int]) -> bytes:
     return f"{text[:first]}{run}\n\n{rest}".encode()
 
 
-@pytest.mark.parametrize(("path", "sizes"), covering(KERNELS, SIZES), ids=str)
+@pytest.mark.covering
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
 def test_ragged_sizes(path: Path, sizes: tuple[int, int, int], device: DeviceInfo) -> None:
     source = resized(path, sizes)
     (run,) = parse_header(source.decode(), path.name)

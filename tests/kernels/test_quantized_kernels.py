@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from quantized_blocks import BLOCKS, decode, random_blocks
-from repeats import covering
 
 from coopmat.devices import DeviceInfo
 from coopmat.options import CompileOptions
@@ -34,7 +33,9 @@ def check(name: str, route: str, device: DeviceInfo, *options: str) -> None:
     assert np.all(np.abs(y - x.astype(float) @ w.T) <= 2 * bound) and np.abs(w).max() < 65504
 
 
-@pytest.mark.parametrize(("name", "route"), covering(BLOCKS, ROUTES))
+@pytest.mark.covering
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("name", BLOCKS)
 def test_every_route(name: str, route: str, device: DeviceInfo) -> None:
     check(name, route, device)
 

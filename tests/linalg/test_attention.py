@@ -54,6 +54,7 @@ def expected(
     return weights @ v / np.maximum(weights.sum(2, keepdims=True), 1e-9)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("causal", (False, True))
 @pytest.mark.parametrize(
     "shape",
@@ -81,6 +82,7 @@ def test_sizes(queue: Any, size: int, rows: int) -> None:
     assert np.abs(result.get() - expected(*arrays, rows == 20)).max() < TOLERANCE
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("rows", (3, 40))
 @pytest.mark.parametrize("causal", (False, True))
 def test_lengths(queue: Any, route: str, rows: int, causal: bool) -> None:
@@ -105,6 +107,7 @@ def test_lengths_beyond_the_columns(queue: Any) -> None:
     assert np.abs(result.get() - expected(*arrays)).max() < TOLERANCE
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("rows", (5, 40))
 @pytest.mark.parametrize("dtype", (np.float32, np.float16))
 def test_views_and_guard_zones(queue: Any, route: str, rows: int, dtype: Any) -> None:

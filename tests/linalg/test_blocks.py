@@ -72,6 +72,7 @@ def product(queue: Any, name: str, shape: tuple[int, int, int], by_columns: tupl
     return np.array_equal(result.get(), wanted)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", DTYPES)
 def test_products_of_blocks(queue: Any, chosen: list[Tiling], name: str, pytestconfig: pytest.Config) -> None:
     """All shapes and layouts; without --all, each type has half of them, and each pair occurs with some type."""
@@ -87,6 +88,7 @@ def test_products_of_blocks(queue: Any, chosen: list[Tiling], name: str, pytestc
         assert bool(chosen[-1].block) == is_aligned, (shape, by_columns)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", DTYPES)
 def test_views_that_are_not_aligned(queue: Any, chosen: list[Tiling], name: str) -> None:
     import pyopencl.array as arrays

@@ -66,6 +66,7 @@ def call(queue: Any, a: Any, b: Any, names: list[str], **more: Any) -> Any:
     return gemm(queue, a, b, **types, **more)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("types", TILINGS)
 def test_shapes_and_layouts(queue: Any, route: str, types: str) -> None:
     import pyopencl.array as arrays
@@ -79,6 +80,7 @@ def test_shapes_and_layouts(queue: Any, route: str, types: str) -> None:
         assert np.array_equal(result.get(), wanted), (m, n, k, first, second)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("types", ("f32 f32", "s8 u8"))
 def test_batches_views_and_epilogues(queue: Any, route: str, types: str) -> None:
     import pyopencl.array as arrays

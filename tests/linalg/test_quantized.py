@@ -54,6 +54,7 @@ def check(result: Any, a: Array, w: Array, rounded: float = 1e-5) -> None:
     assert np.all(np.abs(found - a @ w.T) <= rounded * (np.abs(a) @ np.abs(w).T) + rounding + 1e-30)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", BLOCKS)
 def test_formats_and_shapes(route: Any, name: str) -> None:
     k = 3 * BLOCKS[name][0]
@@ -66,6 +67,7 @@ def test_formats_and_shapes(route: Any, name: str) -> None:
         check(result, a, w[:n])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("m", [5, 67])
 @pytest.mark.parametrize("name", BLOCKS)
 def test_half_views_and_guard_zones(route: Any, name: str, m: int) -> None:
@@ -91,6 +93,7 @@ def half_views_and_guard_zones(route: Any, name: str, m: int) -> None:
     assert np.array_equal(found, guarded)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_gpu_multiplies_operands_of_one_type(

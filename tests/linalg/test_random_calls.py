@@ -20,7 +20,7 @@ def _check(device: DeviceInfo, seeds: range) -> None:
 
 
 def test_sample(device: DeviceInfo) -> None:
-    _check(device, range(0, 60 * SPREAD, SPREAD))
+    _check(device, range(0, 30 * SPREAD, SPREAD))
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from coopmat.linalg import gemv, products
 RANDOM = np.random.default_rng(6)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("route", ("one", "lanes", ""))
 @pytest.mark.parametrize("dtype", (np.float32, np.float16, np.int8))
 def test_vectors(queue: Any, route: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:

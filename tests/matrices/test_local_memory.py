@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matrix_programs import PRELUDE, Target, equal
 from opencl_devices import find
-from repeats import covering, slow_where
+from repeats import slow_where
 
 import coopmat
 from coopmat.compiler import Module
@@ -104,27 +104,28 @@ def skip_without_sub_groups(device: DeviceInfo, target: Target) -> None:
 EACH_ROUTE = slow_where(lambda target: target.sub_group_size not in (5, 16) and target.route != "one", ROUTES)
 
 
-@pytest.mark.parametrize(("pointer", "target"), covering(POINTERS, ROUTES), ids=str)
+@pytest.mark.covering
+@pytest.mark.parametrize("target", ROUTES, ids=str)
+@pytest.mark.parametrize("pointer", POINTERS)
 def test_from_opencl_c(device: DeviceInfo, pointer: str, target: Target) -> None:
     skip_without_sub_groups(device, target)
     check(device, coopmat.compile(source(pointer), target.options), target)
 
 
-@pytest.mark.parametrize(("pointer", "target"), covering(("local", "volatile"), ROUTES), ids=str)
+@pytest.mark.covering
+@pytest.mark.parametrize("target", ROUTES, ids=str)
+@pytest.mark.parametrize("pointer", ("local", "volatile"))
 def test_from_spirv(device: DeviceInfo, pointer: str, target: Target) -> None:
     skip_without_sub_groups(device, target)
     native = coopmat.compile(source(pointer), ["--matrices", "native"])
     check(device, coopmat.compile(native.spirv, target.options, language="spv"), target)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
-    ("platform", "target"),
-    covering(
-        ("Intel(R) OpenCL", "Portable Computing Language", "Oclgrind"),
-        (ROUTES[0], Target("lanes", 16), Target("scratch", 5), Target("scratch", 16)),
-    ),
-    ids=str,
+    "target", (ROUTES[0], Target("lanes", 16), Target("scratch", 5), Target("scratch", 16)), ids=str
 )
+@pytest.mark.parametrize("platform", ("Intel(R) OpenCL", "Portable Computing Language", "Oclgrind"))
 def test_as_opencl_c(platform: str, target: Target) -> None:
     device = find(lambda d: d.platform == platform and d.kind == "CPU", platform)
     if target.route == "lanes" and target.sub_group_size not in device.sub_group_sizes:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from repeats import covering
 
 from coopmat.devices import DeviceInfo
 from coopmat.matrices import numpy_reference
@@ -68,10 +67,10 @@ def test_rows_of_tiles_lie_as_a_device_wants_them() -> None:
     assert "%" not in instantiate([StagedLoad(matrix, "global", Layout.ROW_MAJOR)]).partition("#define CM_FIRST")[0]
 
 
-@pytest.mark.parametrize(
-    ("component", "layout", "rules"),
-    covering(("f32", "s8", "u16"), OPENCL_C_LAYOUTS, (MemoryRules(), MemoryRules(16, 4), MemoryRules(1, 64))),
-)
+@pytest.mark.covering
+@pytest.mark.parametrize("rules", (MemoryRules(), MemoryRules(16, 4), MemoryRules(1, 64)))
+@pytest.mark.parametrize("layout", OPENCL_C_LAYOUTS)
+@pytest.mark.parametrize("component", ("f32", "s8", "u16"))
 def test_staged_tiles(device: DeviceInfo, component: str, layout: Layout, rules: MemoryRules) -> None:
     if SUB_GROUP not in device.sub_group_sizes:
         pytest.skip("the device has no subgroups of 16")
@@ -186,10 +185,9 @@ HOW = {1: (4, 3), 2: (5, 6), 3: (2, 7), 4: (2, 3)}
 RULES = MemoryRules(16, 4)
 
 
-@pytest.mark.parametrize(
-    ("component", "operation"),
-    covering(("s8", "u16", "f32"), ("build", "map", "map2", "reduce1", "reduce2", "reduce3", "reduce4", "clamp")),
-)
+@pytest.mark.covering
+@pytest.mark.parametrize("operation", ("build", "map", "map2", "reduce1", "reduce2", "reduce3", "reduce4", "clamp"))
+@pytest.mark.parametrize("component", ("s8", "u16", "f32"))
 def test_functions_of_components(device: DeviceInfo, component: str, operation: str) -> None:
     """With the text of a program's function in the place of its stand-in."""
     if SUB_GROUP not in device.sub_group_sizes:

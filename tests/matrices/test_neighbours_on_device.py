@@ -47,6 +47,7 @@ kernel __attribute__((reqd_work_group_size({size}, 1, 1))) void k{n}(const globa
 """
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("use", ["A", "B", "C"])
 @pytest.mark.parametrize("route", ROUTES)
 def test_neighbours(device: DeviceInfo, route: str, use: str) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from matrix_programs import TARGETS, Case, Kernel, Target, equal, program_text, run, spelled
 from matrix_table import native
-from repeats import covering
 
 import coopmat
 from coopmat.devices import DeviceInfo
@@ -28,7 +27,9 @@ def theme(function: Theme) -> Theme:
     return function
 
 
-@pytest.mark.parametrize(("name", "target"), covering(THEMES, TARGETS), ids=str)
+@pytest.mark.covering
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+@pytest.mark.parametrize("name", THEMES)
 def test_programs(device: DeviceInfo, name: str, target: Target) -> None:
     if target.route == "lanes" and target.sub_group_size not in device.sub_group_sizes:
         pytest.skip(f"the device has no subgroups of {target.sub_group_size}")

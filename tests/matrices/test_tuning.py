@@ -50,11 +50,16 @@ def texts(options: CompileOptions, route: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_device_without_fma_gets_mad(route: str) -> None:
-    for language, text in texts(CompileOptions(), route).items():
+def test_devices_without_fma_get_mad_and_those_that_load_all_get_places_that_exist(route: str) -> None:
+    """On devices that load what a condition guards, the place of a checked load depends on the work-item."""
+    usual, lacking = (texts(options, route) for options in (CompileOptions(), LACKING))
+    for language, text in usual.items():
         assert "fma" in text, language
-    for language, text in texts(LACKING, route).items():
+    for language, text in lacking.items():
         assert "mad" in text and "fma" not in text, language
+    for found, differs in ((usual, False), (lacking, True)):
+        assert ("GlobalInvocationId" in found["cl"]) == differs
+        assert ("get_global_id(0) >>" in found["c"]) == differs
 
 
 def test_expressions_of_matrix_types_are_not_contracted_without_fma() -> None:
@@ -62,14 +67,6 @@ def test_expressions_of_matrix_types_are_not_contracted_without_fma() -> None:
     for code in ("auto", "c"):
         module = coopmat.compile(MATRIX_TYPE, replace(LACKING, code=code), name="a.cl")
         assert "fma" not in (module.opencl_c if code == "c" else module.spirv_text)
-
-
-def test_checked_loads_differ_between_work_items_where_conditions_do_not_guard_them() -> None:
-    for options, differs in ((CompileOptions(), False), (LACKING, True)):
-        for route in ROUTES:
-            found = texts(options, route)
-            assert ("GlobalInvocationId" in found["cl"]) == differs, route
-            assert ("get_global_id(0) >>" in found["c"]) == differs, route
 
 
 def test_a_work_groups_matrices_keep_the_tuning() -> None:

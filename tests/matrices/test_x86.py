@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from repeats import covering
 
 import coopmat
 from coopmat.devices import DeviceInfo, opencl
@@ -90,7 +89,11 @@ def values(rng, t, shape):
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("route", "a", "b", "layout"), covering(ROUTES, ("s8", "u8"), ("s8", "u8"), LAYOUTS))
+@pytest.mark.covering
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("b", ("s8", "u8"))
+@pytest.mark.parametrize("a", ("s8", "u8"))
+@pytest.mark.parametrize("route", ROUTES)
 def test_bytes_of_every_sign(device: DeviceInfo, route, a, b, layout):
     instructions(device, route, "vpdpbusd")
     for number, (c, shape) in enumerate((("s32", (16, 16, 32)), ("u32", (3, 48, 4)))):
@@ -98,10 +101,10 @@ def test_bytes_of_every_sign(device: DeviceInfo, route, a, b, layout):
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(
-    ("route", "c", "saturating"),
-    covering(ROUTES, ("s8", "u8", "s16", "u16", "s32", "u32", "s64"), (0, int(Operands.SATURATING))),
-)
+@pytest.mark.covering
+@pytest.mark.parametrize("saturating", (0, int(Operands.SATURATING)))
+@pytest.mark.parametrize("c", ("s8", "u8", "s16", "u16", "s32", "u32", "s64"))
+@pytest.mark.parametrize("route", ROUTES)
 def test_the_mask_says_the_signs(device: DeviceInfo, route, c, saturating):
     instructions(device, route, "vpdpbusd")
     for mask in (0, 3) if saturating else (1, 2):

@@ -66,6 +66,7 @@ def codes_of(component: ComponentType, seed: int, count: int) -> Array:
     return from_memory(component, in_memory(component, codes), count)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", NARROW_TYPES)
 @pytest.mark.parametrize("route", ROUTES)
 def test_memory(device: DeviceInfo, route: str, name: str) -> None:
@@ -122,6 +123,7 @@ KERNEL void values(const global {t} *p, const global float *x, global float *out
 """
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", NARROW_TYPES)
 @pytest.mark.parametrize("route", ROUTES)
 def test_values(device: DeviceInfo, route: str, name: str) -> None:

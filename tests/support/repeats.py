@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Iterable
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -19,20 +18,32 @@ def slow_where(repeats: Callable[..., bool], values: Iterable[Any]) -> list[Any]
     return found
 
 
-def covering(*axes: Collection[Any]) -> list[Any]:
-    """Return all combinations of the axes' values for `parametrize`, most of them marked slow.
+def mark_repeats(items: Iterable[pytest.Item]) -> None:
+    """Mark most combinations of the parameters of a test slow, if the test has the mark `covering`.
 
-    Each value of each axis is in some combination that is not slow; which ones these are depends on the values' names.
+    Each value of each parameter is in a combination that is not slow; parameters that one mark lists together count as
+    one. Which combinations these are depends on their names.
     """
-    combinations = list(product(*axes))
-    seen: set[tuple[int, str]] = set()
-    chosen = []
-    for combination in sorted(combinations, key=lambda values: zlib.crc32(repr(values).encode())):
-        features = {(axis, repr(value)) for axis, value in enumerate(combination)}
-        if not features <= seen:
-            seen |= features
-            chosen.append(combination)
-    return slow_where(lambda *values: values not in chosen, combinations)
+    tests: dict[str, dict[pytest.Item, set[tuple[str, ...]]]] = {}
+    for item in sorted(items, key=lambda item: zlib.crc32(item.nodeid.encode())):
+        if item.get_closest_marker("covering") is not None and item.get_closest_marker("slow") is None:
+            tests.setdefault(item.nodeid.partition("[")[0], {})[item] = set(_values(item))
+    for combinations in tests.values():
+        missing = set().union(*combinations.values())
+        while missing:
+            chosen = max(combinations, key=lambda item: len(combinations[item] & missing))
+            missing -= combinations.pop(chosen)
+        for item in combinations:
+            item.add_marker("slow")
+
+
+def _values(item: Any) -> Iterator[tuple[str, ...]]:
+    """Yield the parameters of a test, those of a mark together, and those of fixtures alone: names and values."""
+    marks = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    groups = [names.split(", ") if isinstance(names, str) else list(names) for names in marks]
+    groups += [[name] for name in item.callspec.params if not any(name in group for group in groups)]
+    for group in groups:
+        yield (*group, *(repr(item.callspec.params[name]) for name in group))
 
 
 # Types that repeat the test of another type of their width: only a few instructions differ.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from optimise import optimised
+from repeats import slow_where
 from valid_modules import assert_valid
 
 import coopmat
@@ -181,6 +182,7 @@ kernel void k(global float *p, int n) {
 """
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("passes", ["sroa", "O1", "O2"])
 @pytest.mark.parametrize("dialect", dialects.DIALECTS)
 def test_optimised_ir(dialect: str, passes: str) -> None:
@@ -510,7 +512,7 @@ def test_what_the_backend_refuses_is_the_inputs_fault() -> None:
         ir(text + "declare spir_func void @nosuch()\n").spirv  # noqa: B018
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", slow_where(bool, range(4)))
 def test_mutations_end_in_a_module_or_a_diagnostic(seed: int) -> None:
     rng = random.Random(seed)
     sources = [optimised(compile_source(CHOICE, ["--dialect", d]).llvm_ir, "sroa") for d in ("khr", "rfc", "clang")]

@@ -6,6 +6,7 @@ import random
 import struct
 
 import pytest
+from repeats import slow_where
 from third_party.assembled import Program
 
 import coopmat
@@ -25,11 +26,12 @@ def lowered(binary: bytes, route: str) -> str:
     return ""
 
 
+@pytest.mark.parametrize("count", slow_where(lambda count: count > 50, [50, 200]))
 @pytest.mark.parametrize("route", ["native", "one", "lanes", "scratch"])
-def test_random_words(route: str) -> None:
-    rng = random.Random(route)
+def test_random_words(route: str, count: int) -> None:
+    rng = random.Random(f"{route} {count}")
     codes = set()
-    for _ in range(150):
+    for _ in range(count):
         binary = rng.choice(MODULES)
         words = list(struct.unpack(f"<{len(binary) // 4}I", binary))
         for _ in range(rng.choice([1, 1, 2, 8])):
