@@ -263,6 +263,40 @@ def test_declared_only() -> None:
         lower_source("int f(int); kernel void k(global int *x) { x[0] = f(1); }")
 
 
+@pytest.mark.parametrize(
+    ("pointer", "address"),
+    [
+        ("global int *p = &x;", '@"x"'),
+        ("global int *p = &pairs[0].a;", '@"pairs"'),
+        ("global int *p = table;", '@"table"'),
+        ("global void *p = (global char *)&x;", '@"x"'),
+        ("global int *p = 0;", "null"),
+    ],
+)
+def test_addresses_of_variables_in_initialisers(pointer: str, address: str) -> None:
+    declared = "global int x; int table[4]; struct { int a, b; } pairs[2];"
+    text = lower_source(f"{declared} {pointer} kernel void k(global int *o) {{ o[0] = p == 0; }}").text
+    assert f'@"p" = internal addrspace(1) global ptr addrspace(1) {address}' in text
+
+
+def test_addresses_of_static_variables_of_functions() -> None:
+    text = lower_source("kernel void k(global int *o) { static int n = 5; static global int *p = &n; o[0] = *p; }").text
+    assert re.search(r'@"p" = internal addrspace\(1\) global ptr addrspace\(1\) @"n"', text)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("global int x; int *p = &x;", "generic pointers in initialisers are not supported"),
+        ("int x[4]; global int *p = &x[2];", "addresses of elements or members other than the first in initialisers"),
+        ("struct { int a, b; } x; global int *p = &x.b;", "addresses of elements or members other than the first"),
+    ],
+)
+def test_addresses_that_are_refused(source: str, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        lower_source(f"{source} kernel void k(global int *o) {{ o[0] = p == 0; }}")
+
+
 def test_addresses_in_aggregates_are_refused() -> None:
     objects = "constant int t[2] = {1, 2}; constant int *constant p[2] = {t, t};"
     with pytest.raises(CompileError, match="not-supported"):
