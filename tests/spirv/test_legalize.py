@@ -50,6 +50,14 @@ def test_the_gemm_has_no_imports_and_no_calls_left_but_its_own() -> None:
     assert len(_code(text, "BuiltIn WorkgroupId")) == 1
 
 
+def test_products_of_floats_have_no_mask() -> None:
+    """The bits of the mask are for integers, and consumers differ in whether they take them with floats."""
+    signed = samples.GEMM.replace("%acc, i32 0)", "%acc, i32 31)")
+    assert signed != samples.GEMM
+    (line,) = _code(_legal(signed), "OpCooperativeMatrixMulAddKHR")
+    assert re.search(r"OpCooperativeMatrixMulAddKHR( %\S+){4}$", line)
+
+
 def test_legalizing_twice_changes_nothing() -> None:
     once = legalize(_emit(samples.GEMM))
     assert legalize(once) == once
