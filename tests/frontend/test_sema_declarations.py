@@ -319,6 +319,20 @@ def test_attributes_that_are_wrong(marked: str, codes: list[str]) -> None:
     expect(marked, *codes)
 
 
+@pytest.mark.parametrize(
+    ("declared", "vector"),
+    [
+        ("char __attribute__((vector_size(16)))", "char16"),
+        ("float __attribute__((vector_size(16)))", "float4"),
+        ("long __attribute__((vector_size(128)))", "long16"),
+        ("int __attribute__((ext_vector_type(3)))", "int3"),
+    ],
+)
+def test_vectors_by_attributes(declared: str, vector: str) -> None:
+    """Each is the type of OpenCL C: a pointer to it is one to the other."""
+    good(f"typedef {declared} T; global {vector} *f(global T *x) {{ return x; }}")
+
+
 def test_alignment_of_variables() -> None:
     unit = good(
         "__attribute__((aligned(32))) constant int a = 1; constant int b __attribute__((aligned(64))) = 1;"

@@ -39,6 +39,7 @@ CASES = [
     Case("trigraphs", "g§??(0??) = 1;".replace("0??", "0§??"), "g[0] = '?' + '?'; /* ??( */ // ??)\n"),
     Case("dollar-in-identifier-extension", "int §$n = 1; g[0] = §$n;", "int n = 1; g[0] = n; // $\n"),
     Case("format", 'printf("%d %f", §l, §i); printf("%v4hlf", §v);', 'printf("%d %f %v4d %s", c, h, v, "a");'),
+    Case("format", 'printf(§"%.3c", c); printf(§"%#d", i);', 'printf("%.3d %#x", i, i);'),
     Case("format-insufficient-args", 'printf(§"%d %d", i);', 'printf("%d %%", i);'),
     Case("format-extra-args", 'printf("%d", i, §u);', 'printf("%*d", 3, i);'),
     Case("format-invalid-specifier", 'printf(§"%n", g);', 'printf("%p", g);'),
