@@ -126,7 +126,10 @@ def test_what_is_taken_out() -> None:
         assert llvm_text.without_arrays(left) == (left, {})
 
 
-def test_one_that_is_not_found_goes_through_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("suffix", "expected"), [("", [True]), ("?", [True, False])])
+def test_only_one_that_is_not_found_goes_through_llvm(
+    suffix: str, expected: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = _module([("[64 x i32]", "[" + ", ".join(f"i32 {number}" for number in range(64)) + "]")])
     requests: list[bool] = []
     answer = emit_module._answer
@@ -134,11 +137,11 @@ def test_one_that_is_not_found_goes_through_llvm(monkeypatch: pytest.MonkeyPatch
     def renamed(request: Any, data: bytes) -> Any:
         requests.append(request["cuts_arrays"])
         fields, blobs = answer(request, data)
-        return {**fields, "arrays": {f"{name}?": array for name, array in fields["arrays"].items()}}, blobs
+        return {**fields, "arrays": {f"{name}{suffix}": array for name, array in fields["arrays"].items()}}, blobs
 
     monkeypatch.setattr(emit_module, "_answer", renamed)
     result = emit(text, EmitOptions()).spirv
-    assert result is not None and requests == [True, False]
+    assert result is not None and requests == expected
     assert _values(result)["a 0.x"] == list(range(64))
 
 
