@@ -190,14 +190,14 @@ class Expander:
         if macro is None:
             return _Source([self._dynamic(token)])
         if name in self._open:
-            return _Source(_painted(token))
+            return _Source([_painted(token)])
         arguments: list[list[Token]] = []
         if macro.parameters is not None:
             if not _opens_list(stack):
                 return None
             arguments = self._arguments(macro, token, stack)
             if not self._fit(macro, arguments):
-                return _Source(_painted(token))
+                return _Source([_painted(token)])
         tokens = self._substituted(macro, token, arguments)
         self._spend(tokens)
         return _Source(tokens, name)
@@ -236,6 +236,8 @@ class Expander:
             token = source.tokens[source.at]
             source.at += 1
             value = token.value
+            if value in self._open:
+                token = _painted(token)
             if value == "(" and token.type == tk.PUNCTUATOR:
                 depth += 1
                 deepest = max(depth, deepest)
@@ -348,8 +350,8 @@ class Expander:
         return Token(token.type, token.value, self.place, token.spaced)
 
 
-def _painted(token: Token) -> list[Token]:
-    return [Token(token.type, token.value, token.span, token.spaced, painted=True)]
+def _painted(token: Token) -> Token:
+    return Token(token.type, token.value, token.span, token.spaced, painted=True)
 
 
 def _with_space(token: Token, spaced: bool) -> Token:

@@ -404,6 +404,17 @@ def test_macro_bombs_end_soon(source: str, code: str) -> None:
     assert time.process_time() - start < 5
 
 
+@pytest.mark.parametrize(
+    ("macro", "use", "expected"),
+    [("F( A", "A )", "A"), ("F( A", "A b )", "A b"), ("G( A ,", "A b ) A )", "A b A"), ("F( F( A )", "A )", "A")],
+)
+def test_a_macro_is_not_replaced_in_arguments_that_begin_in_its_replacement(
+    macro: str, use: str, expected: str
+) -> None:
+    """The arguments end behind the replacement, where the macro may be replaced again (found by the next test)."""
+    assert texts(f"#define F(x) x\n#define G(x, y) x y\n#define A {macro}\n{use}") == expected.split()
+
+
 def test_a_long_chain_of_macros_is_no_problem() -> None:
     assert texts("#define A0 x\n" + "".join(f"#define A{i} A{i - 1}\n" for i in range(1, 20_000)) + "A19999") == ["x"]
 
