@@ -432,7 +432,7 @@ USES = st.lists(st.lists(PIECES.filter(lambda piece: "#" not in piece), min_size
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc to compare with")
 @given(PROGRAMS, USES)
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 def test_macros_expand_as_by_gcc(program: list[tuple[str, list[str]]], uses: list[list[str]]) -> None:
     macros = {head.partition("(")[0]: (head, body) for head, body in program}
     lines = [f"#define {head} {' '.join(body)}" for head, body in macros.values()]
