@@ -40,7 +40,7 @@ def mark_repeats(items: Iterable[pytest.Item]) -> None:
 def _values(item: Any) -> Iterator[tuple[str, ...]]:
     """Yield the parameters of a test, those of a mark together, and those of fixtures alone: names and values."""
     marks = [mark.args[0] for mark in item.iter_markers("parametrize")]
-    groups = [names.split(", ") if isinstance(names, str) else list(names) for names in marks]
+    groups = [names.replace(" ", "").split(",") if isinstance(names, str) else list(names) for names in marks]
     groups += [[name] for name in item.callspec.params if not any(name in group for group in groups)]
     for group in groups:
         yield (*group, *(repr(item.callspec.params[name]) for name in group))
