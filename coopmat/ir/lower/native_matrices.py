@@ -30,7 +30,7 @@ from ...frontend.types import (
     size_of,
 )
 from ...matrices.placeholders import MatrixCall, mangle_instruction
-from ...matrices.variants import NARROW_TYPES, Conversion, Operands
+from ...matrices.variants import Conversion, Operands
 from ..module import ModuleBuilder
 from ..type_map import I32, VOID_TYPE, BFloatType, TargetType, cooperative_matrix_type, undefined
 from .context import FunctionContext, space_of
@@ -122,7 +122,7 @@ class NativeMatrixTypes:
         if matrix_type is None:
             if self.module is None:
                 raise InternalError("matrices are used before there is a module")
-            if COMPONENTS[matrix.component.name].name in NARROW_TYPES:
+            if (own := COMPONENTS[matrix.component.name]).is_bits and own.encoding is None:
                 note = "--matrices one and --matrices lanes work without the device's matrix instructions"
                 raise _refuse(f"no extension of SPIR-V has matrices of '{matrix.component}'", None, note)
             self.module.extensions.add(EXTENSION)
