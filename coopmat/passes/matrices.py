@@ -213,12 +213,13 @@ class _Function(FunctionRewriter):
         target, width = self._target(lowering.Fill(matrix)), element_count(function.type.result)
         if width > 1 and target.lane_layout(matrix).neighbours(width, e.down) is None:
             width, function = 1, self.unit.component_of(function, operands, e.down)
-        if width == 1:
+        down = e.down and width > 1
+        if width == 1:  # a vectorized function computes neighbours in a row
             variances = (UNIFORM, LINEAR, *(VARYING for _ in e.operands), *(UNIFORM for _ in e.arguments))
             wide = self._wide(function, variances, matrix)
             width, function = (1, function) if wide is None else (target.width(matrix), wide)
         name = self.unit.calls.operand_name(function, 2 + operands)
-        library_function = lowering.Map(matrix, name, operands, width, e.down)
+        library_function = lowering.Map(matrix, name, operands, width, down)
         return self._by_operand(library_function, new.operands, new.arguments, e.type, e.span)
 
     def reduce(self, e: typed.MatrixReduce, new: typed.MatrixReduce) -> typed.Expr:

@@ -66,3 +66,24 @@ def test_neighbours(device: DeviceInfo, route: str, use: str) -> None:
     launches = [Launch(f"k{n}", [p, np.zeros(3 * 256, t)], (size,), (size,)) for n in widths]
     for buffers in execute(device, module.spirv, launches):
         np.testing.assert_array_equal(buffers[1].reshape(3, 16, 16), [rows, columns, rows + columns * rows])
+
+
+SCALARS = """
+#define SCOPE CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP
+typedef char M __attribute__((coop_mat(SCOPE, 9, 20, CLK_COOPERATIVE_MATRIX_B)));
+char value(uint r, uint c, global const char *p) { return p[r * 20 + c]; }
+kernel void k(global const char *p, global char *o) {
+    M m = coop_mat_build_columns(value, p);
+    coop_mat_store(o, m, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, 20);
+}
+"""
+
+
+@pytest.mark.parametrize("route", ["one", "x86:emulated", "scratch"])
+def test_columns_of_scalars(device: DeviceInfo, route: str) -> None:
+    """The function of scalars is vectorized along rows, though the builtin asks for columns (found by the table)."""
+    module = coopmat.compile(SCALARS, ["-w", "--matrices", route])
+    size = module.kernels["k"].sub_group_size or 1
+    p = (np.arange(180) * 7 % 251 - 120).astype(np.int8)
+    (buffers,) = execute(device, module.spirv, [Launch("k", [p, np.zeros(180, np.int8)], (size,), (size,))])
+    np.testing.assert_array_equal(buffers[1], p)
