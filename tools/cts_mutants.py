@@ -22,8 +22,10 @@ from pathlib import Path
 import coopmat
 
 PACKAGE = Path(coopmat.__file__).resolve().parent
-# The seconds for all tests of a route, without a cache, and for those of a mutant up to the first failure.
-LIMITS = 3600.0, 900.0
+# Seconds for all tests of a route, without a cache.
+WHOLE_RUN_LIMIT = 3600.0
+# Seconds for the tests of a mutant up to the first failure.
+MUTANT_LIMIT = 900.0
 
 
 @dataclass(frozen=True)
@@ -284,7 +286,7 @@ def run(route: str, mutant: Mutant | None, jobs: int) -> tuple[int, str]:
         command = [sys.executable, "-m", "coopmat", "cts", "--wimpy", "--route", route, "-j", str(jobs)]
         command += ["--keep", str(Path(place) / "failures")] + (["--fail-fast"] if mutant is not None else [])
         environment = {**os.environ, "PYTHONPATH": place, "COOPMAT_NO_CACHE": "1"}
-        limit = LIMITS[mutant is not None]
+        limit = WHOLE_RUN_LIMIT if mutant is None else MUTANT_LIMIT
         done = subprocess.run(
             command, cwd=place, env=environment, capture_output=True, text=True, timeout=limit, check=False
         )
