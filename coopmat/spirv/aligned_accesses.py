@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ..matrices.memory_rules import MemoryRules
 from ..matrices.variants import Layout
+from .checks import STRIDE_AT
 from .module import ENUM, OP, Instruction, Module
 
 _ALIGNED = ENUM["MemoryAccess.Aligned"]
-# opcode -> index of the stride operand; the memory operands follow
-_STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 
 
 def with_alignment(spirv: bytes, rules: MemoryRules) -> bytes:
@@ -20,7 +19,7 @@ def with_alignment(spirv: bytes, rules: MemoryRules) -> bytes:
     module = Module.parse(spirv)
     definitions = module.definitions()
     for item in module.instructions:
-        at = _STRIDE_AT.get(item.opcode)
+        at = STRIDE_AT.get(item.opcode)
         if at is None or len(item.operands) <= at:
             continue
         mask, *others = item.operands[at + 1 :] or (0,)
@@ -35,7 +34,7 @@ def _least(item: Instruction, rules: MemoryRules, definitions: dict[int, Instruc
     """Return the bytes of which the address of a load or store is a multiple."""
     matrix = item.result_type or definitions[item.operands[1]].result_type or 0
     component, _, rows, columns, _ = definitions[matrix].operands
-    layout = definitions[item.operands[_STRIDE_AT[item.opcode] - 1]]
+    layout = definitions[item.operands[STRIDE_AT[item.opcode] - 1]]
     is_column_major = layout.opcode == OP["OpConstant"] and layout.operands[0] == Layout.COLUMN_MAJOR
     size = definitions[component].operands[0] // 8
     count = definitions[rows if is_column_major else columns].operands[0]

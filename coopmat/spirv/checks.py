@@ -15,7 +15,7 @@ from .module import OP, Instruction, Module, id_positions, instruction, numbers
 from .refusal import Refused, label
 
 _MATRIX, _BITCAST = OP["OpTypeCooperativeMatrixKHR"], OP["OpBitcast"]
-# opcode -> index of the stride operand
+# opcode -> index of the stride operand; the memory operands follow
 STRIDE_AT = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 
 

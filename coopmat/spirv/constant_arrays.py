@@ -1,6 +1,6 @@
 """Long constant arrays, which bypass LLVM's SPIR-V backend: it walks through all of them again for each function.
 
-The emitter replaces their elements by zeros (`llvm_text.without_arrays`) and returns the elements beside the module.
+The emitter replaces their elements by zeros (`long_arrays.without_arrays`) and returns the elements beside the module.
 Here they are written back into it.
 """
 

@@ -2,7 +2,8 @@
 
 A second emission in one process can be wrong, and LLVM's SPIR-V backend may end the process on bad input. Each request
 is therefore compiled in a fork of this process, which never emits. While it is idle, the emitter prepares the next
-fork, with the target machine of the last request. It imports only llvmlite, the standard library and `llvm_text.py`.
+fork, with the target machine of the last request. It imports only llvmlite, the standard library, `llvm_text.py` and
+`long_arrays.py`.
 
     emitter.py serve|once PATH...        PATH... becomes sys.path
 
@@ -28,11 +29,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 if TYPE_CHECKING or __name__ != "__main__":
-    from coopmat.spirv import llvm_text
+    from coopmat.spirv import llvm_text, long_arrays
 else:
-    # Import the file from this directory: to import it as part of the package takes ten times as long.
+    # Import the files from this directory: to import them as part of the package takes ten times as long.
     sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120 (pathlib is slow to import)
     import llvm_text
+    import long_arrays
 
 # In bytes: enough for LLVM's message and the beginning of its stack dump.
 _MAX_STDERR = 16384
@@ -136,7 +138,7 @@ def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[s
         return {"seconds": laps.seconds, "passes": "print"}, [b"", str(module).encode()]
     module, ir, passes = _without_illegal_types(request, text, machine, laps)
     right = llvm_text.fix_backend_bugs(llvm_text.strip_guards(ir))
-    emitted, arrays = llvm_text.without_arrays(right) if request["cuts_arrays"] else (right, {})
+    emitted, arrays = long_arrays.without_arrays(right) if request["cuts_arrays"] else (right, {})
     if right is not ir or arrays:
         ir = right
         module = llvm.parse_assembly(emitted, llvm.create_context())

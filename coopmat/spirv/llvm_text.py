@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-import struct
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
 
 # A fast filter for illegal types; each pattern begins with a fixed letter. It also matches names.
 _SUSPECTS = (re.compile(r"i(?!(?:1|8|16|32|64)\b)\d+"), re.compile(r"<(?!(?:2|3|4|8|16) x )\d+ x "))
@@ -41,7 +39,8 @@ def fix_backend_bugs(ir: str) -> str:
     The backend merges a zero extension with the truncation or sign extension before it, with wrong types, or crashes; a
     `freeze` between them, which it drops, prevents that. The backend cannot truncate integers to vectors of i1, nor
     convert such vectors to floats. It keeps eight bits of an alignment, which are 0 for 256. For variables in local
-    memory see `_with_whole_locals`, for llvm.bitreverse `_with_reversals`.
+    memory see `_with_whole_locals`, for matrices in variables `_with_addresses_for_matrices`, for llvm.bitreverse
+    `_with_reversals`.
     """
     narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
     names = (f'%"mended {number}"' for number in itertools.count())
@@ -69,6 +68,8 @@ def fix_backend_bugs(ir: str) -> str:
         text = _TRUNCATION_TO_TRUTH.sub(test, _TRUTH_TO_FLOAT.sub(choose, text))
     if " addrspace(3) global " in text:
         text = _with_whole_locals(text, names)
+    if "__spirv_CooperativeMatrix" in text:
+        text = _with_addresses_for_matrices(text, names)
     if _WIDELY_ALIGNED.search(text):
         text = _WIDELY_ALIGNED.sub(r"\1 128", text)
     if "@llvm.bitreverse." in text:
@@ -127,6 +128,27 @@ def _address(name: str, variable: str, kind: str) -> str:
     """Return the getelementptr that defines `name` as the address of a variable of the type `kind`."""
     zeros = ", i64 0, i64 0" if kind.startswith("[") else ", i64 0"
     return f"  {name} = getelementptr inbounds {kind}, ptr addrspace(3) {variable}{zeros}\n"
+
+
+_MATRIX_IN_VARIABLE = re.compile(
+    r"^(.*\bcall .*@\"?_Z\d+__spirv_CooperativeMatrix[^(]*\()(ptr(?: addrspace\(\d\))?)((?: [\w()]+)*) (@[^,)]+)",
+    re.MULTILINE,
+)
+
+
+def _with_addresses_for_matrices(ir: str, names: Iterator[str]) -> str:
+    """Compute the address of each variable that a matrix is loaded from or stored to by an instruction.
+
+    SPIR-V counts a stride in units of the pointer's type. The backend converts the result of an instruction to the type
+    in the function's name, but leaves a variable its own type: with the wrong unit if this is a vector.
+    """
+
+    def rewrite(call: re.Match[str]) -> str:
+        start, kind, attributes, variable = call.groups()
+        name = next(names)
+        return f"  {name} = getelementptr inbounds i8, {kind} {variable}, i64 0\n{start}{kind}{attributes} {name}"
+
+    return _MATRIX_IN_VARIABLE.sub(rewrite, ir)
 
 
 _REVERSAL = re.compile(r"^declare (.*?(i\d+)>?) @llvm\.(bitreverse\.\w+)\(.*$", re.MULTILINE)
@@ -386,95 +408,10 @@ def imported(ir: str, names: Collection[str]) -> str:
     return _DEFINITION.sub(declare, ir)
 
 
-# --- long arrays ---------------------------------------------------------------------------------
-
-
-# Minimum number of elements; the backend's time for shorter arrays is negligible.
-_LONG = 64
-# A definition may follow the target on the first line, which the emitter inserts.
-_GLOBAL_ARRAY = re.compile(
-    r'(?:^|(?<=" ))(@(?:"([^"\\\n]+)"|([-\w.$]+)) = [^\n\[]*\b(?:constant|global) '
-    r"((?:\[\d+ x )+)(i8|i16|i32|i64|half|float|double)\]+ )"
-    r'((?:\[|c")[^\n]*?)((?:, (?:align|section|comdat|!)[^\n]*)?)$',
-    re.MULTILINE,
-)
-_ELEMENT = re.compile(r'c"((?:[^"\\]|\\[0-9A-Fa-f]{2})*)"|\[\d+ x [^\[\]]+\]+ |\w+ (-?[\w.+-]+)|[\[\], ]+|(.)')
-_BYTE = re.compile(r"\\([0-9A-Fa-f]{2})|(.)", re.DOTALL)
-
-
-def without_arrays(ir: str) -> tuple[str, dict[str, dict[str, list[Any]]]]:
-    """Replace the initializers of long arrays of numbers by zeroinitializer.
-
-    Return the text, and the variable's name -> the array's `shape` and the `words` of a SPIR-V constant for each
-    element.
-    """
-    arrays: dict[str, dict[str, list[Any]]] = {}
-
-    def cut(match: re.Match[str]) -> str:
-        head, quoted, plain, dimensions, kind, text, tail = match.groups()
-        shape = [int(length) for length in re.findall(r"\d+", dimensions)]
-        count = 1
-        for length in shape:
-            count *= length
-        words = _elements(text, kind) if count >= _LONG else None
-        if words is None or len(words) != count:
-            return match[0]
-        arrays[quoted or plain] = {"shape": shape, "words": words}
-        return f"{head}zeroinitializer{tail}"
-
-    return _GLOBAL_ARRAY.sub(cut, ir), arrays
-
-
-def _elements(text: str, kind: str) -> list[list[int]] | None:
-    """Return the words of each element of an initializer; None if an element is not a number."""
-    words: list[list[int]] = []
-    for match in _ELEMENT.finditer(text):
-        string, number, other = match.groups()
-        if other is not None:
-            return None
-        if string is not None:
-            words += [[int(byte[1], 16) if byte[1] else ord(byte[2])] for byte in _BYTE.finditer(string)]
-        elif number is not None:
-            element = _words(number, kind)
-            if element is None:
-                return None
-            words.append(element)
-    return words
-
-
-_BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
-
-
-def _words(number: str, kind: str) -> list[int] | None:
-    """Return the words of a constant as LLVM prints it; None if the text cannot be converted exactly.
-
-    Floats are decimal, or the bits of a double (0x), or the bits of a half (0xH).
-    """
-    try:
-        if kind.startswith("i"):
-            bits = int(number) & (1 << _BITS[kind]) - 1
-        elif number.startswith("0xH"):
-            bits = int(number[3:], 16)
-        else:
-            value = struct.unpack(">d", int(number, 16).to_bytes(8, "big"))[0] if number[:2] == "0x" else float(number)
-            code, integer = {"half": ("<e", "<H"), "float": ("<f", "<I"), "double": ("<d", "<Q")}[kind]
-            if value != value and kind != "double":
-                return None
-            bits = struct.unpack(integer, struct.pack(code, value))[0]
-    except (ValueError, OverflowError):
-        return None
-    return [bits] if _BITS[kind] <= 32 else [bits & 0xFFFFFFFF, bits >> 32]
-
-
 def functions_of_illegal_types(ir: str) -> set[str]:
     """Return the names of the functions in a module's text that have types that SPIR-V lacks."""
-    names: set[str] = set()
-    if illegal_types(ir):
-        for function in _FUNCTION.finditer(ir):
-            head = HEAD.match(function[0])
-            if head is not None and illegal_types(function[0]):
-                names.add(head[2].strip('"'))
-    return names
+    heads = (HEAD.match(function[0]) for function in _FUNCTION.finditer(ir) if illegal_types(function[0]))
+    return {head[2].strip('"') for head in heads if head is not None}
 
 
 # passes -> attempts (pipeline, rewriting of the text), tried in order until no type is left that SPIR-V lacks.

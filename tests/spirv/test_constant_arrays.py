@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import coopmat
-from coopmat.spirv import constant_arrays, emit as emit_module, llvm_text
+from coopmat.spirv import constant_arrays, emit as emit_module, long_arrays
 from coopmat.spirv.emit import EmitOptions, emit
 from coopmat.spirv.module import Module, decode_string
 from coopmat.spirv.tools import find_tools, validate
@@ -111,7 +111,7 @@ def test_the_values_are_llvms(rows: list[tuple[str, str]]) -> None:
 def test_what_is_taken_out() -> None:
     numbers = ", ".join(f"i32 {number}" for number in range(64))
     taken = f"@a = addrspace(1) global [64 x i32] [{numbers}], align 4\n"
-    text, found = llvm_text.without_arrays(taken)
+    text, found = long_arrays.without_arrays(taken)
     assert text == "@a = addrspace(1) global [64 x i32] zeroinitializer, align 4\n"
     assert found == {"a": {"shape": [64], "words": [[number] for number in range(64)]}}
     for left in (
@@ -123,7 +123,7 @@ def test_what_is_taken_out() -> None:
         "@r = constant [2 x [64 x i32]] [[64 x i32] zeroinitializer, [64 x i32] [" + numbers + "]]\n",
         f'@"quo\\22ted" = constant [64 x i32] [{numbers}]\n',
     ):
-        assert llvm_text.without_arrays(left) == (left, {})
+        assert long_arrays.without_arrays(left) == (left, {})
 
 
 @pytest.mark.parametrize(("suffix", "expected"), [("", [True]), ("?", [True, False])])

@@ -281,6 +281,48 @@ def test_local_variables_keep_their_types_where_a_pointer_is_chosen(passes: str)
     assert dict(types) == {"a": array, "b": array, "c": "S", "d": "v4uint", "e": rows}
 
 
+_STORE = "_Z33__spirv_CooperativeMatrixStoreKHRPU3AS1ju6mj4x4Ail"
+VARIABLES = {
+    "array": "addrspace(3) global [16 x i32] undef",
+    "rows": "addrspace(3) global [4 x [4 x i32]] undef",
+    "vector": "addrspace(3) global <4 x i32> undef",
+    "vectors": "addrspace(3) global [4 x <4 x i32>] undef",
+    "floats": "addrspace(3) global [16 x float] undef",
+    "structure": "addrspace(3) global { [3 x i32], i32 } undef",
+    "constant": "addrspace(2) constant [16 x i32] zeroinitializer",
+    "constant structure": "addrspace(2) constant { [3 x i32], i32 } zeroinitializer",
+    "program scope": "addrspace(1) global { i32, [3 x i32] } zeroinitializer",
+}
+
+
+@pytest.mark.parametrize("attributes", ["", "noundef align 4 "])
+@pytest.mark.parametrize("passes", ["none", "sroa", "unroll"])
+@pytest.mark.parametrize("kind", VARIABLES)
+def test_the_stride_of_a_matrix_in_a_variable_counts_what_the_name_says(
+    kind: str, passes: str, attributes: str
+) -> None:
+    """Find the pointer's type in the binary: uint, as in the function's name, whatever the variable's type is."""
+    pointer = f"ptr {VARIABLES[kind].split()[0]}"
+    matrix = samples.matrix("i32", 4, 4, 0)
+    load = f"_Z32__spirv_CooperativeMatrixLoadKHRPU3AS{pointer[-2]}jilu6mj4x4A"
+    text = f"""
+@v = internal {VARIABLES[kind]}
+declare spir_func {matrix} @{load}({pointer}, i32, i64)
+declare spir_func void @{_STORE}(ptr addrspace(1), {matrix}, i32, i64)
+define spir_kernel void @k(ptr addrspace(1) %o) {{
+  %m = call spir_func {matrix} @{load}({pointer} {attributes}@v, i32 0, i64 4)
+  call spir_func void @{_STORE}(ptr addrspace(1) {attributes}%o, {matrix} %m, i32 0, i64 4)
+  ret void
+}}
+"""
+    spirv = emit(text, EmitOptions(extensions=samples.EXTENSIONS, passes=passes)).spirv  # type: ignore[arg-type]
+    assert spirv is not None and tools.validate(spirv, tools.target_env_for("1.4", spirv)) is None
+    lines = tools.disassemble(spirv)
+    operand = re.search(r"OpCooperativeMatrixLoadKHR \S+ (%\S+)", lines)
+    assert operand is not None
+    assert re.search(rf"{operand[1]} = \w+ %_ptr_\w+?_uint ", lines)
+
+
 def test_illegal_types_are_told_from_names() -> None:
     assert illegal_types('%i33 = add i32 %i24, @i7 ; i9\n!3 = i99\ni5:\n  <16 x i8> "i77" i1 i8 i16 i64') == []
     assert illegal_types('store i33 0\n  load <5 x i3>, target("spirv.X", i9)') == ["<5 x ", "i3", "i33", "i9"]

@@ -211,6 +211,46 @@ def test_a_product_does_not_change_what_it_adds_to(device: Device, route: str) -
     assert np.array_equal(out, 4 * (a @ b) + 3 * c)
 
 
+# Memory of vectors, of a struct, and of integers of half the size, which is also accessed by matrices of floats.
+SHARED_MEMORY = (
+    GEMM.partition("kernel void")[0]
+    + """
+#define SIZE (TM * TN)
+kernel void sums(global const float *in, global float *out)
+{
+    local float4 vectors[SIZE / 4];
+    local struct { float first; float others[SIZE - 1]; } both;
+    local ushort halves[2 * SIZE];
+    uint lane = get_local_id(0), step = get_local_size(0);
+    for (uint i = lane; i < SIZE / 4; i += step) vectors[i] = vload4(i, in);
+    for (uint i = lane; i < SIZE; i += step) ((local float *)&both)[i] = in[i];
+    for (uint i = lane; i < 2 * SIZE; i += step) halves[i] = as_uint(in[i / 2]) >> 16 * (i % 2);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    C first = coop_mat_load((local float *)vectors, ROW, TN);
+    C second = coop_mat_load((local float *)&both, ROW, TN);
+    C third = coop_mat_load((local float *)halves, ROW, TN);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    coop_mat_store((local float *)vectors, first + second + third, CLK_COOPERATIVE_MATRIX_LAYOUT_COLUMN_MAJOR, TM);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = lane; i < SIZE / 4; i += step) vstore4(vectors[i], i, out);
+}
+"""
+)
+
+
+@pytest.mark.parametrize("route", ("native", "lanes"))
+def test_matrices_in_local_memory_of_another_type(device: Device, route: str) -> None:
+    """The conversion makes integers of such memory, in which a matrix's stride counts integers."""
+    variants = [v for v in device.info.variants or () if v.c.name == "f32" and v.m * v.n % 4 == 0]
+    if route == "native" and not variants:
+        pytest.skip(f"{device.info.label} has no matrices of float")
+    m, n, k = (variants[0].m, variants[0].n, variants[0].k) if variants else (8, 8, 8)
+    program = device.program(SHARED_MEMORY, [f"-DTM={m}", f"-DTN={n}", f"-DTK={k}", "--matrices", route])
+    data, out = np.arange(m * n, dtype=np.float32).reshape(m, n), np.zeros((n, m), np.float32)
+    program.sums(program.sums.sub_group_size, program.sums.sub_group_size, data, out)
+    assert np.array_equal(out, 3 * data.T)
+
+
 def test_a_shape_that_the_device_lacks_is_refused_at_its_line(device: Device) -> None:
     if not device.info.variants:
         pytest.skip(f"{device.info.label} has no matrices")

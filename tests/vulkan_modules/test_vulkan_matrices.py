@@ -66,6 +66,37 @@ def test_components_that_are_read_with_and_without_sign() -> None:
     assert kinds == {"OpConvertSToF": 1, "OpConvertUToF": 0}
 
 
+@pytest.mark.parametrize(
+    "element, count, bits",
+    [
+        ("float", 64, 32),
+        ("float4", 16, 32),
+        ("float16", 4, 32),
+        ("struct { float first; float others[63]; }", 1, 32),
+        ("short", 128, 16),
+        ("char", 256, 8),
+    ],
+)
+def test_the_stride_counts_what_the_pointer_points_to(element: str, count: int, bits: int) -> None:
+    """Local memory that is accessed as several types becomes an array of integers of the smallest type."""
+    source = f"""
+        typedef {element} Element;
+        kernel void k(const global Element *in, global float *out) {{
+            local Element tile[{count}];
+            for (int i = get_local_id(0); i < {count}; i += get_local_size(0)) tile[i] = in[i];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STORE(out, (Sums)LOAD((local float *)tile));
+        }}
+    """
+    module = Module.parse(compiled(source).spirv)
+    definitions = module.definitions()
+    load = next(item for item in module.instructions if item.name == "OpCooperativeMatrixLoadKHR")
+    pointer = definitions[definitions[load.operands[0]].result_type or 0]
+    assert definitions[pointer.operands[1]].operands[0] == bits
+    stride = definitions[load.operands[2]]
+    assert stride.name == "OpConstant" and stride.operands[0] == 8 * 32 // bits
+
+
 def test_nvidias_extension_keeps_the_functions_of_components() -> None:
     source = """
         float twice(uint row, uint column, float x) { return 2 * x + row; }

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ...spirv.checks import STRIDE_AT
 from ...spirv.module import ENUM, OP, Instruction
 from ...spirv.refusal import Refused
 from .code import Code, Rule, operand_ids, rewrite
@@ -132,18 +133,18 @@ class _Flattener:
         memory = self.memory(flat[0])
         if item.opcode in CHAINS | ELEMENT_CHAINS:
             steps = [step for _, step in self.terms(item)]
-        elif item.opcode in (LOAD, STORE) or item.opcode in _ATOMICS:
+        elif item.opcode in (LOAD, STORE, *STRIDE_AT) or item.opcode in _ATOMICS:
             steps = [size for leaf in self.leaves(self.pointees[flat[0]]) for size in leaf]
         else:
             return
         memory.unit = math.gcd(memory.unit, *steps)
 
     def terms(self, item: Instruction) -> Iterator[tuple[int | None, int]]:
-        """Yield the parts of a chain's offset as (index, bytes that it is multiplied by); None is the index 1."""
+        """Yield the parts of a chain's offset as (index, bytes that it is multiplied by), or (None, constant bytes)."""
         base, *indices = item.operands
         type_id = self.pointees[base]
         if item.opcode in ELEMENT_CHAINS:
-            yield indices.pop(0), self.layout.size(type_id)
+            yield self.term(indices.pop(0), self.layout.size(type_id))
         for index in indices:
             kind = self.parts.definitions[type_id]
             if kind.opcode == STRUCT:
@@ -152,24 +153,22 @@ class _Flattener:
                 type_id = kind.operands[at]
             elif kind.opcode in (ARRAY, VECTOR):
                 type_id = kind.operands[0]
-                yield index, self.layout.size(type_id)
+                yield self.term(index, self.layout.size(type_id))
             else:
                 raise self.context.refused(
                     "a cooperative matrix that is accessed through pointers of other types", base
                 )
 
+    def term(self, index: int, step: int) -> tuple[int | None, int]:
+        value = self.value(index)
+        return (index, step) if value is None else (None, value * step)
+
     def leaves(self, type_id: int, start: int = 0) -> Iterator[tuple[int, int]]:
         """Yield the offset and the size of each scalar in a type."""
         kind = self.parts.definitions[type_id]
-        if kind.opcode == STRUCT:
-            for at, member in self.layout.members(kind):
+        if kind.opcode in (STRUCT, ARRAY, VECTOR):
+            for at, member in self.members(kind):
                 yield from self.leaves(member, start + at)
-        elif kind.opcode in (ARRAY, VECTOR):
-            is_array = kind.opcode == ARRAY
-            count = self.parts.types.constants.value(kind.operands[1]) if is_array else kind.operands[1]
-            size = self.layout.size(kind.operands[0])
-            for n in range(count):
-                yield from self.leaves(kind.operands[0], start + n * size)
         else:
             try:
                 yield start, self.layout.size(type_id)
@@ -245,6 +244,7 @@ class _Flattener:
             **dict.fromkeys((*CHAINS, *ELEMENT_CHAINS), self.chain),
             **dict.fromkeys((BITCAST, COPY_OBJECT), self.copy),
             **dict.fromkeys(_ATOMICS, self.atomic),
+            **dict.fromkeys(STRIDE_AT, self.matrix),
             PHI: self.phi,
             SELECT: self.select,
             LOAD: self.load,
@@ -255,7 +255,7 @@ class _Flattener:
             OP["OpPtrEqual"]: self.compare,
             OP["OpPtrNotEqual"]: self.compare,
         }
-        declared: set[int] = set()
+        self.declared: set[int] = set()
 
         def if_flat(rule: Rule) -> Rule:
             def run(code: Code, item: Instruction) -> None:
@@ -267,7 +267,6 @@ class _Flattener:
 
             return run
 
-        self.declared = declared
         rewrite(self.parts, {opcode: if_flat(rule) for opcode, rule in rules.items()})
 
     def index(self, pointer: int) -> int:
@@ -286,11 +285,10 @@ class _Flattener:
         unit = self.memory(item.result or 0).unit
         constant, total = 0, self.index(item.operands[0])
         for index, step in list(self.terms(item)):
-            value = 1 if index is None else self.value(index)
-            if value is not None:
-                constant += value * step
+            if index is None:
+                constant += step
                 continue
-            part = self.as_uint(code, index or 0)
+            part = self.as_uint(code, index)
             if step != unit:
                 part = code.add("OpIMul", self.uint, part, code.u32(step // unit))
             total = code.add("OpIAdd", self.uint, total, part)
@@ -351,6 +349,18 @@ class _Flattener:
             raise self.context.refused(what)
         place = self.place(code, memory, self.index(pointer))
         code.keep(Instruction(item.opcode, (place, *operands), item.result_type, item.result))
+
+    def matrix(self, code: Code, item: Instruction) -> None:
+        """Load or store a matrix by a pointer to an integer of the array: the stride is in units of the integers."""
+        pointer, *rest = item.operands
+        memory, at = self.memory(pointer), STRIDE_AT[item.opcode] - 1
+        factor = self.layout.size(self.pointees[pointer]) // memory.unit
+        if factor > 1 and at < len(rest):
+            type_id, constant = code.type_of(rest[at]), self.value(rest[at])
+            number = self.globals.number(factor * (constant or 1), self.parts.definitions[type_id].operands[0])
+            rest[at] = number if constant else code.add("OpIMul", type_id, rest[at], number)
+        place = self.place(code, memory, self.index(pointer))
+        code.keep(Instruction(item.opcode, (place, *rest), item.result_type, item.result))
 
     # --- loads
 

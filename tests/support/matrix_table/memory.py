@@ -32,6 +32,7 @@ def rows() -> Iterator[Row]:
         yield _prefetch(component, Use(i % 3))
         yield _volatile(component, Use(i % 3))
         yield _generic(component, Use((i + 1) % 3))
+        yield from _variables(component, Use((i + 2) % 3), i)
 
 
 def _row(component: ComponentType, use: Use, layout: Layout, n: int) -> Iterator[Row]:
@@ -70,11 +71,16 @@ def _copied(w: Writer, source: str, component: ComponentType, room: int, space: 
     """Write an array in local or private memory with a copy of `source`, and return its name."""
     # Local variables must be declared at the outermost level of a kernel.
     w.line(f"{space} {component.opencl_c} {name}[{room}];")
+    _fill(w, name, source, room, space)
+    return name
+
+
+def _fill(w: Writer, pointer: str, source: str, room: int, space: str) -> None:
+    """Write a loop that fills local or private memory at `pointer` with the first `room` components of `source`."""
     first, step = ("get_local_id(0)", "get_local_size(0)") if space == "local" else ("0", "1")
-    w.line(f"for (int i = {first}; i < {room}; i += {step}) {name}[i] = {source}[i];")
+    w.line(f"for (int i = {first}; i < {room}; i += {step}) {pointer}[i] = {source}[i];")
     if space == "local":
         w.line("barrier(CLK_LOCAL_MEM_FENCE);")
-    return name
 
 
 def _store(w: Writer, case: Key, matrix: MatrixType, t: str, layout: Layout, space: str, number: int) -> None:
@@ -217,6 +223,46 @@ def _generic(component: ComponentType, use: Use) -> Row:
                 w.expect(keys[1], out, component, np.ascontiguousarray(values.T).ravel())
 
     return Row(f"generic {component}", keys, write)
+
+
+def _variables(component: ComponentType, use: Use, n: int) -> Iterator[Row]:
+    """Yield a row for each address space: a load from a structure, a vector, or an array of vectors.
+
+    The pointer is a cast of the variable's address, so that the stride counts components.
+    """
+    # Only a cast converts to bfloat16 and 8-bit floats, and constants cannot contain it.
+    for k, space in enumerate(("local", "private") if component.is_bits else ("local", "private", "constant")):
+        case = key("load from a variable of another type", type=component, space=space)
+        # bfloat16 and 8-bit floats have no vectors
+        kind = "structure" if component.is_bits else ("structure", "vector", "array")[(n + k) % 3]
+
+        def write(w: Writer, kind: str = kind, space: str = space, case: Key = case) -> None:
+            matrix = draw_matrix(w, component, use)
+            while kind == "vector" and matrix.rows * matrix.columns > 16:
+                matrix = draw_matrix(w, component, use)
+            stride = matrix.columns if kind == "vector" else w.stride(matrix, Layout.ROW_MAJOR)
+            places = numpy_reference.offsets(matrix.shape, component, Layout.ROW_MAJOR, stride)
+            room = 16 if kind == "vector" else -(-w.room(matrix, Layout.ROW_MAJOR, stride) // 4) * 4
+            name, t = component.opencl_c, w.type("T", matrix)
+            if kind == "structure":
+                w.outside.append(f"typedef struct {{ {name} first; {name} others[{room - 1}]; }} @V;")
+            declared = {"structure": "@V v", "vector": f"{name}16 v", "array": f"{name}4 v[{room // 4}]"}[kind]
+            pointer = f"(({space} {name} *){'v' if kind == 'array' else '&v'})"
+            if space == "constant":
+                memory = (np.arange(room) % 50).astype(component.numpy)
+                values = [str(int(x)) for x in memory.tolist()]
+                if kind == "array":
+                    values = [f"({name}4)({', '.join(values[i : i + 4])})" for i in range(0, room, 4)]
+                declared, pointer = declared.replace(" v", " @v"), pointer.replace("v", "@v")
+                w.outside.append(f"constant {declared} = {{{', '.join(values)}}};")
+            else:
+                memory = whole_range(w.rng, component, room)
+                w.line(f"{space} {declared};")
+                _fill(w, pointer, w.buffer(memory, name), room, space)
+            w.line(f"{t} m = coop_mat_load({pointer}, ROW, {w.number(stride)});")
+            w.result(case, "m", matrix, memory[places])
+
+        yield Row(f"variables {component} {space}", (case,), write)
 
 
 def _checked(component: ComponentType, use: Use, layout: Layout) -> Row:
