@@ -181,6 +181,13 @@ MUTANTS = (
         "        out[s] = CM_MAP(m[s], m[s]);",
     ),
     Mutant("conversion-rounds-up", "one", _SPELLING, "'_' + rounding if rounding else ''", "'_' + (rounding or 'rtp')"),
+    Mutant(
+        "columns-built-along-rows",
+        "one",
+        "passes/matrices.py",
+        "lowering.Map(matrix, name, operands, width, down)",
+        "lowering.Map(matrix, name, operands, width, e.down)",
+    ),
     # Multiply-add.
     Mutant(
         "sign-lost", "one", _SPELLING, "read = integer(component.bits, signed)", "read = integer(component.bits, False)"

@@ -233,7 +233,10 @@ KINDS = {kind.name: kind for kind in (*_MAPS, *_MULTIPLE, *_BUILDS)}
 
 @dataclass(frozen=True)
 class Mapped:
-    """A function of components, or of `width` neighbours in a row, or of -`width` in a column if negative."""
+    """A function of components, or of `width` neighbours in a row, or of -`width` in a column if negative.
+
+    The width -1 is a function of components by which the columns are built.
+    """
 
     matrix: MatrixType
     function: str
@@ -257,16 +260,16 @@ def _cases(profile: Profile, kinds: Sequence[Kind], count: int) -> Iterable[Case
 
 
 def _of_neighbours(profile: Profile) -> Iterable[Case]:
-    """Yield three functions of vectors for each matrix type that has such vectors; directions and widths take turns."""
+    """Yield three functions for each matrix type; directions and widths take turns."""
     turns = Turns(profile)
     kinds = [kind for kind in (*_BUILDS, *_MAPS) if kind.body is not None]
     for matrix, size in profile.matrix_types:
-        if matrix.component.is_bits:
-            continue
         for kind in turns.next(matrix.component.name, kinds, 3):
-            lengths = {1: matrix.columns, -1: 1 if kind.matrices else matrix.rows}
-            widths = [sign * n for n in (2, 4, 8, 16) for sign, length in lengths.items() if length % n == 0]
-            for width in turns.next(f"{lengths}", widths, 1) if widths else ():
+            lengths = {1: matrix.columns} if kind.matrices else {1: matrix.columns, -1: matrix.rows}
+            # bfloat16 and 8-bit floats have no vectors
+            counts = (1,) if matrix.component.is_bits else (1, 2, 4, 8, 16)
+            widths = [sign * n for n in counts for sign, length in lengths.items() if length % n == 0 and sign * n != 1]
+            for width in turns.next(f"{lengths}{counts}", widths, 1) if widths else ():
                 words = f"{kind.name}.{'row' if width > 0 else 'column'}{abs(width)}"
                 yield Case(f"{matrix.name}.{words}{profile.suffix(size)}", size, Mapped(matrix, kind.name, width))
 

@@ -39,7 +39,7 @@ SENTENCES = {
     "map": "A function of row, column and component is applied to each component.",
     "map_multiple": "A function is applied to the components of several matrices.",
     "build": "A matrix is built from a function of row and column.",
-    "neighbours": "A function returns vectors of neighbours in a row or column of a matrix.",
+    "neighbours": "A matrix is built by columns, or a function returns vectors of neighbours.",
     "scalar_add": "A scalar is added to a matrix.",
     "scalar_sub": "A scalar is subtracted from a matrix, and a matrix from a scalar.",
     "scalar_mul": "A matrix is multiplied by a scalar.",

@@ -277,8 +277,9 @@ class CWriter(Writer):
     ) -> Value:
         """Return a matrix from a function of neighbours: `width` in a row, or -`width` in a column if negative."""
         one, count, down = self.operand(function), abs(width), width < 0
-        name = f"{one}_{'column' if down else 'row'}{count}"
-        self.outside += of_neighbours(name, one, function, len(operands), count, down)
+        name = f"{one}_{'column' if down else 'row'}{count}" if count > 1 else one
+        if count > 1:
+            self.outside += of_neighbours(name, one, function, len(operands), count, down)
         builtin = "map" if operands else "build_columns" if down else "build"
         return self.variable(matrix, f"coop_mat_{builtin}({', '.join([*operands, name, *further])})")
 
