@@ -39,7 +39,7 @@ def fix_backend_bugs(ir: str) -> str:
     The backend merges a zero extension with the truncation or sign extension before it, with wrong types, or crashes; a
     `freeze` between them, which it drops, prevents that. The backend cannot truncate integers to vectors of i1, nor
     convert such vectors to floats. It keeps eight bits of an alignment, which are 0 for 256. For variables in local
-    memory see `_with_whole_locals`, for matrices in variables `_with_addresses_for_matrices`, for llvm.bitreverse
+    memory see `_with_whole_locals`, for others `_with_addresses_of_variables`, for llvm.bitreverse
     `_with_reversals`.
     """
     narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
@@ -68,8 +68,8 @@ def fix_backend_bugs(ir: str) -> str:
         text = _TRUNCATION_TO_TRUTH.sub(test, _TRUTH_TO_FLOAT.sub(choose, text))
     if " addrspace(3) global " in text:
         text = _with_whole_locals(text, names)
-    if "__spirv_CooperativeMatrix" in text:
-        text = _with_addresses_for_matrices(text, names)
+    if re.search(_COUNTING, text):
+        text = _with_addresses_of_variables(text, names)
     if _WIDELY_ALIGNED.search(text):
         text = _WIDELY_ALIGNED.sub(r"\1 128", text)
     if "@llvm.bitreverse." in text:
@@ -130,17 +130,19 @@ def _address(name: str, variable: str, kind: str) -> str:
     return f"  {name} = getelementptr inbounds {kind}, ptr addrspace(3) {variable}{zeros}\n"
 
 
-_MATRIX_IN_VARIABLE = re.compile(
-    r"^(.*\bcall .*@\"?_Z\d+__spirv_CooperativeMatrix[^(]*\()(ptr(?: addrspace\(\d\))?)((?: [\w()]+)*) (@[^,)]+)",
-    re.MULTILINE,
+# Names of functions that count in units of their first parameter's pointee.
+_COUNTING = "__spirv_CooperativeMatrix|intel_sub_group_block_|prefetch"
+_ACCESS_TO_VARIABLE = re.compile(
+    rf"^(.*\bcall .*@\"?_Z\d+(?:{_COUNTING})[^(]*\()(ptr(?: addrspace\(\d\))?)((?: [\w()]+)*) (@[^,)]+)", re.MULTILINE
 )
 
 
-def _with_addresses_for_matrices(ir: str, names: Iterator[str]) -> str:
-    """Compute the address of each variable that a matrix is loaded from or stored to by an instruction.
+def _with_addresses_of_variables(ir: str, names: Iterator[str]) -> str:
+    """Compute by an instruction the address of each variable that a matrix, a block or a prefetch accesses.
 
-    SPIR-V counts a stride in units of the pointer's type. The backend converts the result of an instruction to the type
-    in the function's name, but leaves a variable its own type: with the wrong unit if this is a vector.
+    The backend converts the result of an instruction to the type in the function's name, but leaves a variable its own
+    type. Then the stride of a matrix counts vectors instead of components; arrays and structs are invalid, or crash
+    Intel's compiler.
     """
 
     def rewrite(call: re.Match[str]) -> str:
@@ -148,7 +150,7 @@ def _with_addresses_for_matrices(ir: str, names: Iterator[str]) -> str:
         name = next(names)
         return f"  {name} = getelementptr inbounds i8, {kind} {variable}, i64 0\n{start}{kind}{attributes} {name}"
 
-    return _MATRIX_IN_VARIABLE.sub(rewrite, ir)
+    return _ACCESS_TO_VARIABLE.sub(rewrite, ir)
 
 
 _REVERSAL = re.compile(r"^declare (.*?(i\d+)>?) @llvm\.(bitreverse\.\w+)\(.*$", re.MULTILINE)

@@ -323,6 +323,30 @@ define spir_kernel void @k(ptr addrspace(1) %o) {{
     assert re.search(rf"{operand[1]} = \w+ %_ptr_\w+?_uint ", lines)
 
 
+def test_prefetches_and_block_reads_of_a_variable_of_another_type() -> None:
+    """spirv-val refuses such a prefetch, and Intel's compiler crashes at such a block read."""
+    text = """
+@v = internal addrspace(1) global { i32, [63 x i32] } zeroinitializer
+declare spir_func i32 @_Z26intel_sub_group_block_readPU3AS1Kj(ptr addrspace(1))
+declare spir_func void @_Z27intel_sub_group_block_writePU3AS1jj(ptr addrspace(1), i32)
+declare spir_func void @_Z8prefetchPU3AS1Kjm(ptr addrspace(1), i64)
+define spir_kernel void @k() {
+  %x = call spir_func i32 @_Z26intel_sub_group_block_readPU3AS1Kj(ptr addrspace(1) @v)
+  call spir_func void @_Z27intel_sub_group_block_writePU3AS1jj(ptr addrspace(1) @v, i32 %x)
+  call spir_func void @_Z8prefetchPU3AS1Kjm(ptr addrspace(1) @v, i64 1)
+  ret void
+}
+"""
+    spirv = emit(text, EmitOptions(extensions=("SPV_INTEL_subgroups",))).spirv
+    assert spirv is not None and tools.validate(spirv, tools.target_env_for("1.4", spirv)) is None
+    lines = tools.disassemble(spirv)
+    pointers = re.findall(
+        r"Op(?:SubgroupBlockReadINTEL %uint|SubgroupBlockWriteINTEL|ExtInst %void .* prefetch) (%\d+)", lines
+    )
+    assert len(pointers) == 3
+    assert all(re.search(rf"{pointer} = \w+ %_ptr_CrossWorkgroup_uint ", lines) for pointer in pointers)
+
+
 def test_illegal_types_are_told_from_names() -> None:
     assert illegal_types('%i33 = add i32 %i24, @i7 ; i9\n!3 = i99\ni5:\n  <16 x i8> "i77" i1 i8 i16 i64') == []
     assert illegal_types('store i33 0\n  load <5 x i3>, target("spirv.X", i9)') == ["<5 x ", "i3", "i33", "i9"]
