@@ -393,8 +393,7 @@ def unquoted(text: str) -> str:
 # --- comments --------------------------------------------------------------------------------------
 
 
-_CONTINUED = re.compile(r"\\[ \t]*\r?\n")
-_LINE_CONTINUED = re.compile(r"//[^\n]*\\[ \t]*\r?\n")
+_LINE_CONTINUED = re.compile(rf"//[^\n]*{_SPLICE.pattern}")
 _NEXT = re.compile(r"[ \t]*//")
 # clang does not report the `/*` in `/*/`, since its last two characters may end the comment.
 _OPENED = re.compile(r"/\*(?!/)")
@@ -448,7 +447,7 @@ def _findings(text: str) -> Iterator[tuple[int, str, str]]:
             for match in _OPENED.finditer(comment, 2):
                 yield start + match.start(), "comment", "'/*' inside of a comment"
             continue
-        for match in _CONTINUED.finditer(text, start, start + len(comment) + 2):
+        for match in _SPLICE.finditer(text, start, start + len(comment) + 2):
             if match.start() < start + len(comment) and not _NEXT.match(text, match.end()):
                 yield match.start(), "multi-line-comment", "a backslash continues this '//' comment on the next line"
                 break

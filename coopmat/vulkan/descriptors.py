@@ -12,9 +12,11 @@ from coopmat.runtime import launch_error
 
 from . import interface as vk
 from .driver import Buffer, LogicalDevice
-from .image_values import ADDRESSING, FILTERS, KINDS, Image, Sampler
+from .image_values import KINDS, Image, Sampler
 from .modules.launch import (
+    ADDRESSING,
     DESCRIPTORS,
+    FILTERS,
     SAMPLED_BUFFER,
     SAMPLED_IMAGE,
     SAMPLER,

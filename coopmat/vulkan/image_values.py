@@ -11,7 +11,7 @@ import numpy as np
 from coopmat.runtime import launch_error
 
 from .devices import VulkanDevice
-from .modules.launch import SAMPLED_BUFFER, STORAGE_BUFFER, Argument
+from .modules.launch import ADDRESSING, FILTERS, SAMPLED_BUFFER, STORAGE_BUFFER, Argument, sampler_mask
 
 _CHANNELS: Mapping[str, int] = {"R": 1, "RG": 2, "RGBA": 4, "BGRA": 4, "DEPTH": 1}
 # Number of channels -> the order that an image has by default.
@@ -48,8 +48,6 @@ KINDS: Mapping[str, tuple[int, int, int, bool]] = {
     "image2d_array_depth_t": (1, 5, 2, True),
     "image3d_t": (2, 2, 3, False),
 }
-ADDRESSING = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
-FILTERS = ("nearest", "linear")
 
 
 class Image:
@@ -107,7 +105,7 @@ class Sampler:
     @property
     def mask(self) -> int:
         """The settings, as OpenCL C's constants have them."""
-        return int(self.normalized) | ADDRESSING.index(self.addressing) << 1 | 0x10 << FILTERS.index(self.filter)
+        return sampler_mask(self.normalized, self.addressing, self.filter)
 
 
 def check_image(place: str, argument: Argument, value: Any, device: VulkanDevice) -> Image:

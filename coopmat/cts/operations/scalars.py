@@ -10,11 +10,10 @@ from coopmat.matrices.variants import COMPONENT_TYPES, ComponentType, MatrixType
 
 from ..experiment import Argument, Experiment
 from ..values import divisors, moderate, specials, whole_range
-from ..writers.c import CWriter
+from ..writers.c import OPERATORS, CWriter
 from .base import Operation, Setting, round_robin, type_cases
 
 _C = ("c",)
-_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 # is the component type an integer -> scalars (type, value) of other types. The conversion to the component type changes
 # some of the values.
 _SCALARS = {
@@ -69,7 +68,7 @@ def _operation(operator: str) -> Operation:
 
     def write(setting: Setting, w: CWriter) -> None:
         x, _, _, right, left, assigned = w.experiment.arguments
-        m, sign = w.load(x), _OPERATORS[operator]
+        m, sign = w.load(x), OPERATORS[operator]
         w.store(right, w.variable(setting.parameters, f"{m} {sign} s[0]"))
         w.store(left, w.variable(setting.parameters, f"t[0] {sign} {m}"))
         w.line(f"{m} {sign}= s[1];")
@@ -101,6 +100,6 @@ def _write_init(setting: Setting, w: CWriter) -> None:
 
 
 OPERATIONS = (
-    *(_operation(operator) for operator in _OPERATORS),
+    *(_operation(operator) for operator in OPERATORS),
     Operation("init_runtime", type_cases, _init_experiment, _write_init, _C),
 )

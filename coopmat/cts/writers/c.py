@@ -17,7 +17,7 @@ from .c_functions import definition, of_neighbours
 from .literals import literal
 
 LAYOUTS = {layout: f"CLK_COOPERATIVE_MATRIX_LAYOUT_{layout.name}" for layout in OPENCL_C_LAYOUTS}
-_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _REDUCTIONS = {1: "ROW", 2: "COLUMN", 4: "2X2"}
 _OPERANDS = {
     Operands.A_SIGNED: "MATRIX_A_SIGNED",
@@ -158,7 +158,7 @@ class CWriter(Writer):
         return self.variable(matrix, f"coop_mat_init({literal(matrix.component, value)})")
 
     def binary(self, operator: str, matrix: MatrixType, x: Value, y: Value) -> Value:
-        return self.variable(matrix, f"{x} {_OPERATORS[operator]} {y}")
+        return self.variable(matrix, f"{x} {OPERATORS[operator]} {y}")
 
     def negate(self, matrix: MatrixType, x: Value) -> Value:
         return self.variable(matrix, f"-{x}")

@@ -24,7 +24,7 @@ from .operations import (
     type_text as matrix_text,
 )
 from .scalars import cast, integer_constant
-from .text import Argument, Call, Function, Instruction, Malformed, Module, Names, parse_call, quoted
+from .text import POINTER, Argument, Call, Function, Instruction, Malformed, Module, Names, parse_call, quoted
 
 LAYOUTS = {0: "row major", 1: "column major", 2: "packed", 3: "packed A"}
 # The words of the placeholders for accesses to components and for functions applied to components.
@@ -34,7 +34,6 @@ _NUMBER = re.compile(r"-?\d+")
 _OWN_COMPONENT = 'target("spirv.CooperativeMatrixKHR", target("spirv.Type"'
 # Bits of SPIR-V's memory operands.
 _VOLATILE, _ALIGNED, _NONTEMPORAL = 1, 2, 4
-_SPACE = re.compile(r"ptr(?: addrspace\((\d+)\))?")
 
 
 def from_rfc_types(text: str) -> str:
@@ -234,7 +233,7 @@ class _Operation:
 
     def pointer(self, at: int) -> tuple[Argument, int]:
         argument = self.plain(at)
-        match = _SPACE.fullmatch(argument.type)
+        match = POINTER.fullmatch(argument.type)
         if match is None:
             raise self.fail(f"operand {at + 1} is not a pointer")
         return argument, int(match[1] or 0)

@@ -13,9 +13,8 @@ from ...matrices.memory_rules import ANY, Congruence
 from ...matrices.variants import MatrixType
 from . import kernels
 from .operations import COMPONENTS, MENTION, TYPE, matrix_of, read_name, stored_type
-from .text import Call, Function, Module, parse_call
+from .text import NAME, Call, Function, Module, parse_call
 
-_NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 # operation -> index of the stride among its operands; the layout precedes it
 _STRIDES = {"CooperativeMatrixLoadKHR": 2, "CooperativeMatrixStoreKHR": 3}
 
@@ -44,7 +43,7 @@ def _mentioned(module: Module, text: str, visited_types: set[str]) -> Iterator[M
     """Yield the matrix types in a text, and in the named types that the text refers to."""
     if MENTION in text:
         yield from filter(None, (matrix_of(match[0]) for match in TYPE.finditer(text)))
-    for name in _NAMED.findall(text) if module.types else ():
+    for name in NAME.findall(text) if module.types else ():
         if name in module.types and name not in visited_types:
             visited_types.add(name)
             yield from _mentioned(module, module.types[name], visited_types)

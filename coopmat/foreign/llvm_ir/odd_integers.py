@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from .block_order import reverse_postorder
 from .text import (
+    CAST,
+    INTEGER,
     Argument,
     Call,
     Function,
@@ -25,9 +27,7 @@ from .text import (
     tokens,
 )
 
-_TYPE = re.compile(r"i(\d+)")
 _ODD = re.compile(r"(?<![\w.%@$\"-])i(\d+)\b")
-_CAST = re.compile(r"(\w+)(?: (?:nuw|nsw|nneg))* (.*) to (\S.*?)(?:, !.*)?", re.DOTALL)
 _LEGAL = (1, 8, 16, 32, 64)
 _WRAPS = ("add", "sub", "mul", "shl", "xor")
 _KEEPS_ZEROS = ("and", "or", "lshr", "udiv", "urem")
@@ -53,7 +53,7 @@ def is_odd(width: int) -> bool:
 
 
 def _width(kind: str) -> int:
-    match = _TYPE.fullmatch(kind)
+    match = INTEGER.fullmatch(kind)
     return int(match[1]) if match else 0
 
 
@@ -165,7 +165,7 @@ class _Lowering:
         self.emit(f"icmp {predicate} i{_carrier(width)} {', '.join(values)}", self.item.result)
 
     def cast(self) -> None:
-        match = _CAST.fullmatch(self.item.text)
+        match = CAST.fullmatch(self.item.text)
         if match is None:
             raise self.refuse()
         opcode, source, target = match[1], parse_argument(tokens(match[2])), match[3]
@@ -201,7 +201,7 @@ class _Lowering:
     # --- integers in pairs
 
     def wide(self, width: int) -> None:
-        match = _CAST.fullmatch(self.item.text)
+        match = CAST.fullmatch(self.item.text)
         result = self.item.result or ""
         if match and match[1] == "zext" and 0 < _width(match[2].split()[0]) <= 64:
             source = parse_argument(tokens(match[2]))

@@ -175,7 +175,8 @@ _TAG = re.compile(rf"m({COMPONENT_CODE})(\d+)x(\d+)([ABC])(W?)")
 # The word, the result type and, for a conversion, the rounding mode, as SPIR-V translators write them into names:
 # `ConvertFToU_RPU3AS144__spirv_CooperativeMatrixKHR__uchar_3_8_8_2_sat_rtp`.
 _WITH_RESULT = re.compile(r"([A-Za-z]+)(?:_R.*?)?(_sat)?(_rt[eznp])?(_sat)?", re.DOTALL)
-_UNIQUE = re.compile(r"\.\d+$")
+# The number that LLVM appends to make a name unique.
+UNIQUE = re.compile(r"\.\d+$")
 _POINTEE = re.compile(r"P(?:U3AS\d)?V?K?(?:Dv(\d+)_)?(DF16b|Dh|[fdcahstijlm])(?=[ijlmu]|$)")
 
 
@@ -213,7 +214,7 @@ def read_name(name: str) -> Spelling | None:
     call = MatrixCall.read(name)
     if call and call.function:
         return Spelling(call.word, number=int(call.number), function=call.function)
-    name = _UNIQUE.sub("", name)
+    name = UNIQUE.sub("", name)
     call = MatrixCall.read(name)
     if call and call.word in ("get", "set", "coordinates"):
         return Spelling(call.word, matrix=tagged(call.tags))

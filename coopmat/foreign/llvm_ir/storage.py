@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .operations import MENTION, TYPE
-from .text import Malformed, split, tokens
+from .text import NAME, Malformed, split, tokens
 
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "i1": 1}
-_NAMED = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 
 
 @dataclass(slots=True)
@@ -31,7 +30,7 @@ class Storage:
         """Return whether a value of the type contains matrices."""
         result = self._carrying.get(text)
         if result is None:
-            type_names = _NAMED.findall(text) if "%" in text else []
+            type_names = NAME.findall(text) if "%" in text else []
             result = MENTION in text or any(self.carries(self.types[name]) for name in type_names if name in self.types)
             self._carrying[text] = result
         return result

@@ -45,6 +45,11 @@ class Line(str):
 TOKEN = re.compile(
     r"[%@$]\"[^\"]*\"|[%@$][-\w.$]+|c?\"[^\"]*\"|![-\w.$]+|#\d+|-?\d+\.\d+(?:e[+-]?\d+)?|[-\w.]+|\.\.\.|\s+|."
 )
+# The name of a value or a type.
+NAME = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
+POINTER = re.compile(r"ptr(?: addrspace\((\d+)\))?")
+INTEGER = re.compile(r"i(\d+)")
+CAST = re.compile(r"(\w+)(?: (?:nuw|nsw|nneg))* (.*) to (\S.*?)(?:, !.*)?", re.DOTALL)
 _TYPE_WORD = re.compile(r"i\d+|half|bfloat|float|double|fp128|void|ptr|label|metadata|token|x86_\w+|target|%.+|[\[<{]")
 _VALUE_WORD = re.compile(
     r"[%@\[<{!].*|c\".*|-?\d.*|[fhb]?0x.*|[a-z]*inf|[a-z]*nan"

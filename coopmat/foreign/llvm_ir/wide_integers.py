@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 from .block_order import reverse_postorder
 from .text import (
+    CAST,
+    INTEGER,
     Argument,
     Function,
     Instruction,
@@ -26,13 +28,11 @@ from .text import (
 )
 
 _WIDE = re.compile(r"(?<![\w.%@$\"-])i(\d{2,})\b")
-_INTEGER = re.compile(r"i(\d+)")
 _VECTOR = re.compile(r"<(\d+) x (i\d+|half|bfloat|float|double)>")
 _WIDE_VECTOR = re.compile(r"<(\d+) x i(128|256)>(?! (?:<|splat))")
 _MOVES = frozenset({"bitcast", "load", "store", "phi", "select", "freeze"})
 _BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 _MOST = 64
-_CAST = re.compile(r"(\w+)(?: (?:nuw|nsw|nneg))* (.*) to (\S.*?)(?:, !.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _is_wide(text: str) -> bool:
 
 
 def _width(type_: str) -> int:
-    match = _INTEGER.fullmatch(type_)
+    match = INTEGER.fullmatch(type_)
     return int(match[1]) if match else 0
 
 
@@ -136,7 +136,7 @@ class _Slices:
         return None
 
     def cast(self, item: Instruction) -> bool:
-        match = _CAST.fullmatch(item.text)
+        match = CAST.fullmatch(item.text)
         if match is None or item.result is None:
             raise self.refuse(item)
         part, width = self.operand(item, match[2]), _width(match[3])

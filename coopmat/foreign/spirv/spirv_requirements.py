@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...analysis.target_check import Requirement
 from ...matrices.memory_rules import Congruence
 from ...matrices.variants import Layout
+from ...spirv.checks import STRIDE_AT
 from ...spirv.module import OP, Module
 from ...spirv.module_globals import ModuleGlobals
 from ...spirv.sections import Section, split
@@ -14,8 +15,6 @@ from . import floats_as_integers
 from .types import Types
 
 _MULTIPLY_ADD = OP["OpCooperativeMatrixMulAddKHR"]
-# load or store -> index of the stride among its operands; the layout precedes it
-_STRIDES = {OP["OpCooperativeMatrixLoadKHR"]: 2, OP["OpCooperativeMatrixStoreKHR"]: 3}
 
 
 def find_requirements(module: Module) -> Iterator[Requirement]:
@@ -32,8 +31,8 @@ def find_requirements(module: Module) -> Iterator[Requirement]:
         if item.opcode == _MULTIPLY_ADD:
             a, b, c = (types.matrices[types.of(operand)] for operand in item.operands[:3])
             yield Requirement(None, (a, b, c), item.operands[3] if len(item.operands) > 3 else 0)
-        elif item.opcode in _STRIDES:
-            at = _STRIDES[item.opcode]
+        elif item.opcode in STRIDE_AT:
+            at = STRIDE_AT[item.opcode]
             matrix = types.matrices.get(item.result_type or types.of(item.operands[1]))
             if matrix is None or len(item.operands) <= at or item.operands[at] not in constants:
                 continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...spirv.module import OP, Instruction, numbers
 from .code import replace_global, replace_types, substitute
+from .constants import EMPTY
 from .context import Context
 from .layout import PSB
 
@@ -16,7 +17,6 @@ _VARIABLE, _PHI, _SELECT, _BITCAST = numbers("Op*", "Variable Phi Select Bitcast
 _CHAINS = frozenset(numbers("Op*Chain", "Access InBoundsAccess PtrAccess InBoundsPtrAccess"))
 _CASTS = frozenset(numbers("Op*", "CopyObject Bitcast PtrCastToGeneric GenericCastToPtr"))
 _EXPLICIT = OP["OpGenericCastToPtrExplicit"]
-_EMPTY = frozenset(numbers("Op*", "ConstantNull Undef"))
 _CONSTANT, _CROSS_WORKGROUP, _GENERIC, _PRIVATE = numbers(
     "StorageClass.*", "UniformConstant CrossWorkgroup Generic Private"
 )
@@ -116,7 +116,7 @@ class _Classes:
 
     def is_empty(self, value: int) -> bool:
         """Return whether a value is a null or undefined pointer."""
-        return self.definitions[value].opcode in _EMPTY
+        return self.definitions[value].opcode in EMPTY
 
     def is_pointer(self, value: int) -> bool:
         return self.definitions[value].result_type in self.pointees

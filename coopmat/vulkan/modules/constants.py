@@ -6,7 +6,7 @@ from ...spirv.module import OP, numbers
 from .context import Context
 
 _STRUCT, _ARRAY, _VECTOR = numbers("OpType*", "Struct Array Vector")
-_EMPTY = frozenset(numbers("Op*", "ConstantNull Undef"))
+EMPTY = frozenset(numbers("Op*", "ConstantNull Undef"))
 
 
 def constant_bytes(context: Context, constant: int, size: int) -> bytes:
@@ -19,7 +19,7 @@ def constant_bytes(context: Context, constant: int, size: int) -> bytes:
 def _write(context: Context, constant: int, data: bytearray, at: int) -> None:
     definitions, layout = context.parts.definitions, context.layout
     item = definitions[constant]
-    if item.opcode in _EMPTY:
+    if item.opcode in EMPTY:
         return
     kind = definitions[item.result_type or 0]
     if item.opcode == OP["OpConstant"]:

@@ -31,7 +31,7 @@ from .image_uses import (
     WRITE,
     needs_normalized,
 )
-from .launch import Sampler
+from .launch import ADDRESSING, FILTERS, Sampler
 
 _VECTOR, _INT, _FLOAT = numbers("OpType*", "Vector Int Float")
 _SET, _BINDING, _NON_READABLE, _NON_WRITABLE = numbers("Decoration.*", "DescriptorSet Binding NonReadable NonWritable")
@@ -41,9 +41,6 @@ _READ_WRITE = 2  # the access qualifier
 _DIMENSIONS = {ENUM["Dim.1D"]: 1, ENUM["Dim.2D"]: 2, DIM_3D: 3, DIM_BUFFER: 1}
 # The numbers of OpenCL minus those of SPIR-V.
 _FIRST = {ORDER: 0x10B0, DATA_TYPE: 0x10D0}
-# SPIR-V's numbers of the modes of samplers -> their names.
-_ADDRESSING = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
-_FILTERS = ("nearest", "linear")
 # The bits of OpenCL C's constants for samplers.
 _IS_NORMALIZED, _IS_NEAREST = 1, 0x10
 # The set with the samplers of the source.
@@ -124,9 +121,9 @@ class _Images:
     def sampler(self, code: Code, literal: Instruction, image: int) -> int:
         """Load the sampler of the source `literal`, as the descriptor for an image has it."""
         addressing, is_normalized, filter_ = literal.operands
-        mode = _ADDRESSING[addressing]
+        mode = ADDRESSING[addressing]
         border = ("int" if self.has_integers(image) else "float") if mode == "clamp" else None
-        key = bool(is_normalized) or needs_normalized(self.parts, image), mode, _FILTERS[filter_], border
+        key = bool(is_normalized) or needs_normalized(self.parts, image), mode, FILTERS[filter_], border
         type_id = self.globals.intern("OpTypeSampler")
         if key not in self.samplers:
             binding = len(self.samplers)
@@ -159,7 +156,7 @@ class _Images:
         is_float = self.parts.definitions[self.scalar(code.type_of(item.operands[1]))].opcode == _FLOAT
         if not is_float and (is_normalized or is_linear):
             raise self.context.refused("integer coordinates with a sampler that is normalized or linear")
-        if not is_normalized and _ADDRESSING[addressing].endswith("repeat"):
+        if not is_normalized and ADDRESSING[addressing].endswith("repeat"):
             raise self.context.refused("a sampler that repeats an image by unnormalized coordinates")
         if is_linear and self.has_integers(image):
             raise self.context.refused("integers of an image through a linear sampler")

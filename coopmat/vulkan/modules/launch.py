@@ -11,6 +11,14 @@ SAMPLED_IMAGE, STORAGE_IMAGE, SAMPLER = "sampled_image", "storage_image", "sampl
 SAMPLED_BUFFER, STORAGE_BUFFER = "uniform_texel_buffer", "storage_texel_buffer"
 DESCRIPTORS = (SAMPLED_IMAGE, STORAGE_IMAGE, SAMPLED_BUFFER, STORAGE_BUFFER, SAMPLER)
 """The kinds of descriptors, as Vulkan names them."""
+# The modes of samplers, in the order of their numbers in SPIR-V.
+ADDRESSING = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
+FILTERS = ("nearest", "linear")
+
+
+def sampler_mask(normalized: bool, addressing: str, filter_: str) -> int:
+    """Return a sampler's settings as the bits of OpenCL C's constants."""
+    return int(normalized) | ADDRESSING.index(addressing) << 1 | 0x10 << FILTERS.index(filter_)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...spirv.module import OP, Instruction, encode_string
 from ...spirv.sections import Section
 from .context import Context
-from .launch import DESCRIPTORS, Argument, KernelLaunch
+from .launch import DESCRIPTORS, Argument, KernelLaunch, sampler_mask
 
 _SET = "NonSemantic.ClspvReflection.7"
 _KERNEL, _ARGUMENT_INFO, _VALUE, _LOCAL, _LOCAL_SIZE, _SAMPLER, _REQUIRED_SIZE, _ADDRESS = 1, 2, 7, 11, 12, 23, 24, 26
@@ -18,9 +18,6 @@ _ORDER, _DATA_TYPE, _MASK = 30, 31, 41
 # The address qualifiers and the access qualifiers of clGetKernelArgInfo; None for parameters that are no images.
 _QUALIFIERS = {"global": 0x119B, "local": 0x119C, "constant": 0x119D, "private": 0x119E}
 _ACCESSES = {"read_only": 0x11A0, "write_only": 0x11A1, "read_write": 0x11A2, None: 0x11A3}
-# The bits of OpenCL C's constants for samplers.
-_ADDRESSING = {"none": 0, "clamp_to_edge": 2, "clamp": 4, "repeat": 6, "mirrored_repeat": 8}
-_FILTERS = {"nearest": 0x10, "linear": 0x20}
 # Sizes of the types that are wider in the push-constant block than in OpenCL C: a host passes the narrow value.
 _NARROW = {"char": 1, "uchar": 1, "bool": 1, "short": 2, "ushort": 2, "half": 2}
 
@@ -43,7 +40,7 @@ class _Reflection:
         sizes = (self.number(spec_id) for spec_id in range(3))
         self.add(_LOCAL_SIZE, *sizes)
         for row in self.context.samplers:
-            mask = int(row.normalized) | _ADDRESSING[row.addressing] | _FILTERS[row.filter]
+            mask = sampler_mask(row.normalized, row.addressing, row.filter)
             self.add(_SAMPLER, *map(self.number, (row.set, row.binding, mask)))
         for function, name in self.context.entries.items():
             self.kernel(function, name, self.context.launches[name])

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from ....matrices.variants import SCOPE_SUBGROUP, MatrixType, Use
 from ..operations import read_name as read_canonical
 from ..text import (
+    NAME,
     Argument,
     Call,
     Function,
@@ -36,7 +37,6 @@ BINARY |= {f"f{name}": f"F{name.capitalize()}" for name in ("add", "sub", "mul",
 CASTS = {"fpext": "FConvert", "fptrunc": "FConvert", "sitofp": "ConvertSToF", "uitofp": "ConvertUToF"}
 CASTS |= {"fptosi": "ConvertFToS", "fptoui": "ConvertFToU", "sext": "SConvert", "trunc": "SConvert", "zext": "UConvert"}
 _FLAGS = re.compile(r"^(\w+) (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|nuw|nsw|exact|nneg) )+")
-_NAMES = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 _USES = ("A", "B", "an accumulator")
 
 Key = tuple[str, str]
@@ -247,7 +247,7 @@ class _Links:
             handled = self.instruction(item)
             if not handled and "%" in item.text:
                 message = f"'{item.opcode}' of a matrix is not supported: only matrix operations read its components"
-                for name in [item.result or "", *_NAMES.findall(item.text)]:
+                for name in [item.result or "", *NAME.findall(item.text)]:
                     self.refuse(name, message, item)
 
     def key(self, value: str) -> Key:

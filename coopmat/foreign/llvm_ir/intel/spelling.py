@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from ....matrices.placeholders import TAG, MatrixCall
 from ....matrices.variants import SCOPE_SUBGROUP, SCOPE_WORKGROUP, ComponentType, Layout, MatrixType
-from ..operations import COMPONENTS, LLVM_NAMES, tag, tagged
+from ..operations import COMPONENTS, LLVM_NAMES, UNIQUE, tag, tagged
 from ..text import Malformed
 
 MENTION = '"spirv.MatrixINTEL"'
@@ -81,7 +81,6 @@ def modern(text: str) -> str:
 
 # --- operations ----------------------------------------------------------------------------------
 
-_UNIQUE = re.compile(r"\.\d+$")
 _INTRINSIC = re.compile(r"llvm\.experimental\.matrix\.(load|store|mad)(?:\..*)?")
 _FUNCTION = re.compile(r"(?:_Z\d+)?__spirv_Matrix(Load|Store|Mad)INTEL.*")
 _HINT = re.compile(rf"[._]({TAG})$")
@@ -104,7 +103,7 @@ class Name:
 
 def read_name(name: str) -> Name | None:
     """Return the parts of an operation's name; None if it is not an operation of Intel's dialect."""
-    name = _UNIQUE.sub("", name)
+    name = UNIQUE.sub("", name)
     conversion = MatrixCall.read(name)
     if conversion and conversion.word in ("flat", "matrix"):
         return Name(conversion.word, tagged(conversion.tags), False)

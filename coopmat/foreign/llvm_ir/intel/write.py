@@ -25,6 +25,7 @@ from ..operations import (
     type_text,
 )
 from ..text import (
+    POINTER,
     Argument,
     Block,
     Call,
@@ -43,7 +44,6 @@ from .spelling import LAYOUT_NUMBERS, LAYOUTS, SCOPES, conversion_name, opaque_t
 _LAYOUT_WORDS = {number: word for word, number in reversed(list(LAYOUTS.items()))}
 _THEIR_NUMBERS = {ours: theirs for theirs, ours in LAYOUT_NUMBERS.items()}
 _SCOPE_WORDS = {number: word for word, number in SCOPES.items()}
-_SPACE = re.compile(r"ptr(?: addrspace\((\d+)\))?")
 _SIGNED = 15
 _VOLATILE = "1"
 _RETYPED = ("phi", "select", "freeze")
@@ -380,7 +380,7 @@ _CODE = "v"  # Itanium's code of void, since opaque pointers have no pointee
 
 
 def _space(pointer: Argument) -> int:
-    match = _SPACE.fullmatch(pointer.type)
+    match = POINTER.fullmatch(pointer.type)
     return int(match[1] or 0) if match else 0
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from ..block_order import reverse_postorder
 from ..text import (
+    NAME,
     Argument,
     Call,
     Function as TextFunction,
@@ -26,7 +27,6 @@ from .trees import MATRIX, OPERATORS, Trees
 from .types import Elements, Vector, align, as_arrays, constants, incoming, literal, read, vector_of, wide_types
 from .writer import Lowering
 
-_NAME = re.compile(r"%(?:\"[^\"]*\"|[-\w.$]+)")
 _MOST_ELEMENTS = 65536
 _WRITES = frozenset({"store", "call", "tail", "notail", "musttail", "atomicrmw", "cmpxchg", "fence"})
 _LINKAGE = re.compile(
@@ -75,7 +75,7 @@ class Function(Trees):
         joined: list[set[str]] = []
         for block in self.function.blocks:
             for item in block.instructions:
-                names = _NAME.findall(item.text)
+                names = NAME.findall(item.text)
                 for name in names:
                     self.uses[name] += 1
                     self.users[name] = (block, item)
@@ -116,7 +116,7 @@ class Function(Trees):
         return vector if vector is not None and vector.is_wide else None
 
     def renamed(self, text: str) -> str:
-        return _NAME.sub(lambda match: self.aliases.get(match[0], match[0]), text) if self.aliases else text
+        return NAME.sub(lambda match: self.aliases.get(match[0], match[0]), text) if self.aliases else text
 
     def parts(self, vector: Vector, value: str) -> list[str]:
         if value in self.pending:
@@ -184,7 +184,7 @@ class Function(Trees):
         if parsed is not None and vector_of(parsed.result) is not None:
             self.elementwise(item, parsed)
             return
-        for name in _NAME.findall(item.text):
+        for name in NAME.findall(item.text):
             if name in self.pending:
                 self.settle(name)
         if item.opcode in _WRITES or "volatile" in item.text:
