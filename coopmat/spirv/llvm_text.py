@@ -38,9 +38,9 @@ def fix_backend_bugs(ir: str) -> str:
 
     The backend merges a zero extension with the truncation or sign extension before it, with wrong types, or crashes; a
     `freeze` between them, which it drops, prevents that. The backend cannot truncate integers to vectors of i1, nor
-    convert such vectors to floats. It keeps eight bits of an alignment, which are 0 for 256. For variables in local
-    memory see `_with_whole_locals`, for others `_with_addresses_of_variables`, for llvm.bitreverse
-    `_with_reversals`.
+    convert such vectors to floats. It keeps eight bits of an alignment, which are 0 for 256. For variables that are
+    chosen at run time see `_with_whole_locals`, for those that calls access `_with_addresses_of_variables`, for
+    llvm.bitreverse `_with_reversals`.
     """
     narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
     names = (f'%"mended {number}"' for number in itertools.count())
@@ -106,12 +106,11 @@ def _with_whole_locals(ir: str, names: Iterator[str]) -> str:
         names_of: dict[str, str] = {}
 
         def whole(match: re.Match[str]) -> str:
-            variable = match[1]
-            if variable not in types:
+            if match[1] not in types:
                 return match[0]
-            if variable not in names_of:
-                names_of[variable] = next(names)
-            return names_of[variable]
+            if match[1] not in names_of:
+                names_of[match[1]] = next(names)
+            return names_of[match[1]]
 
         body = _CHOICE.sub(lambda line: _VARIABLE.sub(whole, line[0]), function[0])
         if not names_of:
@@ -131,9 +130,10 @@ def _address(name: str, variable: str, kind: str) -> str:
 
 
 # Names of functions that count in units of their first parameter's pointee.
-_COUNTING = "__spirv_CooperativeMatrix|intel_sub_group_block_|prefetch"
+_COUNTING = "__spirv_(?:CooperativeMatrix|SubgroupBlock|ocl_prefetch)|intel_sub_group_block_|prefetch"
 _ACCESS_TO_VARIABLE = re.compile(
-    rf"^(.*\bcall .*@\"?_Z\d+(?:{_COUNTING})[^(]*\()(ptr(?: addrspace\(\d\))?)((?: [\w()]+)*) (@[^,)]+)", re.MULTILINE
+    rf"(?m)^(.*\bcall .*@\"?_Z\d+(?:{_COUNTING})[^(]*\()(ptr(?: addrspace\(\d\))?)((?: \w+(?:\([^()]*\))?)*) "
+    r"(@(?:\"[^\"]*\"|[\w.$-]+))(?=[,)])"
 )
 
 

@@ -12,13 +12,17 @@ import pytest
 import coopmat
 from coopmat.frontend import builtins
 from coopmat.frontend.types import AddressSpace, PointerType, ScalarType, VectorType
-from coopmat.spirv.module import Instruction, Module
+from coopmat.spirv.module import ENUM, Instruction, Module
 
 # The types of the variables: no call below has a parameter that points to such a type.
 STRUCT = "#define ONE { 1 }\ntypedef struct { uint x[40]; } __attribute__((aligned(128))) Variable;"
 VECTOR = "#define ONE 1\ntypedef short16 Variable;"
-# Scalars that no parameter of a kernel can have.
-_NO_PARAMETERS = ("bool", "half", "bfloat16", "float", "signed4_t", "unsigned4_t")
+# No parameter of a kernel can have these types. Those of 8-bit floats, such as floate4m3_t, begin with "floate".
+_NO_PARAMETERS = ("bool", "half", "bfloat16", "floate", "signed4_t", "unsigned4_t")
+_WITH_LITERAL = frozenset(
+    ENUM[f"OpenCL.std.{name}"]
+    for name in ("vloadn", "vload_halfn", "vloada_halfn", "vstore_half_r", "vstore_halfn_r", "vstorea_halfn_r")
+)
 _TAKE_ANY_POINTER = frozenset(
     (
         *("OpBitcast", "OpName", "OpDecorate", "OpEntryPoint", "OpLoad", "OpStore", "OpCopyMemorySized"),
@@ -55,7 +59,7 @@ def _kernel(number: int, name: str, overload: builtins.Overload) -> str:
             continue
         arguments.append(f"a{n}")
         scalar = kind.element if isinstance(kind, VectorType) else kind
-        if isinstance(scalar, ScalarType) and (str(scalar) == "float" or not str(scalar).startswith(_NO_PARAMETERS)):
+        if isinstance(scalar, ScalarType) and not str(scalar).startswith(_NO_PARAMETERS):
             parameters.append(f"{kind} a{n}")
         else:
             inside += f"{kind} a{n}{' = 0' if str(kind) == 'event_t' else ''}; "
@@ -64,9 +68,10 @@ def _kernel(number: int, name: str, overload: builtins.Overload) -> str:
 
 def _takes_variable(item: Instruction, variables: set[int | None]) -> bool:
     """Whether an instruction of a function has a variable as an operand, other than to convert its type."""
-    operands = item.operands[2:] if item.name == "OpExtInst" else item.operands
-    if item.name == "OpExtInst" and len(operands) > 2:
-        operands = operands[:-1]  # the count of vloadn is a number
+    operands = item.operands
+    if item.name == "OpExtInst":
+        # The last operand of some is no id, but a count of components or a rounding mode.
+        operands = operands[2:-1] if operands[1] in _WITH_LITERAL else operands[2:]
     return item.name not in _TAKE_ANY_POINTER and not variables.isdisjoint(operands)
 
 

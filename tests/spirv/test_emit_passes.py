@@ -293,25 +293,27 @@ VARIABLES = {
     "constant structure": "addrspace(2) constant { [3 x i32], i32 } zeroinitializer",
     "program scope": "addrspace(1) global { i32, [3 x i32] } zeroinitializer",
 }
+# Attributes of the pointer, and the variable's name.
+OPERANDS = [("", "@v"), ("noundef align 4 ", "@v"), ("captures(address, read_provenance) ", '@"tile<4, 4>"')]
 
 
-@pytest.mark.parametrize("attributes", ["", "noundef align 4 "])
+@pytest.mark.parametrize("attributes, name", OPERANDS)
 @pytest.mark.parametrize("passes", ["none", "sroa", "unroll"])
 @pytest.mark.parametrize("kind", VARIABLES)
 def test_the_stride_of_a_matrix_in_a_variable_counts_what_the_name_says(
-    kind: str, passes: str, attributes: str
+    kind: str, passes: str, attributes: str, name: str
 ) -> None:
     """Find the pointer's type in the binary: uint, as in the function's name, whatever the variable's type is."""
     pointer = f"ptr {VARIABLES[kind].split()[0]}"
     matrix = samples.matrix("i32", 4, 4, 0)
     load = f"_Z32__spirv_CooperativeMatrixLoadKHRPU3AS{pointer[-2]}jilu6mj4x4A"
     text = f"""
-@v = internal {VARIABLES[kind]}
+{name} = internal {VARIABLES[kind]}
 declare spir_func {matrix} @{load}({pointer}, i32, i64)
 declare spir_func void @{_STORE}(ptr addrspace(1), {matrix}, i32, i64)
 define spir_kernel void @k(ptr addrspace(1) %o) {{
-  %m = call spir_func {matrix} @{load}({pointer} {attributes}@v, i32 0, i64 4)
-  call spir_func void @{_STORE}(ptr addrspace(1) {attributes}%o, {matrix} %m, i32 0, i64 4)
+  %m = call spir_func {matrix} @{load}({pointer} {attributes}{name}, i32 0, i64 4)
+  call spir_func void @{_STORE}(ptr addrspace(1) %o, {matrix} %m, i32 0, i64 4)
   ret void
 }}
 """
@@ -321,6 +323,26 @@ define spir_kernel void @k(ptr addrspace(1) %o) {{
     operand = re.search(r"OpCooperativeMatrixLoadKHR \S+ (%\S+)", lines)
     assert operand is not None
     assert re.search(rf"{operand[1]} = \w+ %_ptr_\w+?_uint ", lines)
+
+
+def test_a_variable_in_a_constant_expression_is_left_alone() -> None:
+    """The backend makes an instruction of such an expression, and converts its result."""
+    matrix, load = samples.matrix("i32", 4, 4, 0), "_Z32__spirv_CooperativeMatrixLoadKHRPU3AS4jilu6mj4x4A"
+    cast = "addrspacecast (ptr addrspace(1) @v to ptr addrspace(4))"
+    second = "getelementptr (i8, ptr addrspace(1) @v, i64 4)"
+    text = f"""
+@v = internal addrspace(1) global [16 x i32] zeroinitializer
+declare spir_func {matrix} @{load}(ptr addrspace(4), i32, i64)
+declare spir_func void @{_STORE}(ptr addrspace(1), {matrix}, i32, i64)
+define spir_kernel void @k(ptr addrspace(1) %o) {{
+  %m = call spir_func {matrix} @{load}(ptr addrspace(4) {cast}, i32 0, i64 4)
+  call spir_func void @{_STORE}(ptr addrspace(1) {second}, {matrix} %m, i32 0, i64 4)
+  ret void
+}}
+"""
+    spirv = emit(text, EmitOptions(extensions=samples.EXTENSIONS)).spirv
+    assert spirv is not None and tools.validate(spirv, tools.target_env_for("1.4", spirv)) is None
+    assert "= OpBitcast %_ptr_Generic_uint" in tools.disassemble(spirv)
 
 
 def test_prefetches_and_block_reads_of_a_variable_of_another_type() -> None:

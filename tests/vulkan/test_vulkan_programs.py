@@ -142,6 +142,21 @@ def test_local_memory(device: Device) -> None:
     assert np.array_equal(out, data.reshape(4, 16)[:, ::-1].reshape(-1))
 
 
+@pytest.mark.parametrize("element, size", [("char", 1), ("uint", 4), ("float4", 16)])
+def test_a_local_argument_that_is_accessed_as_another_type(device: Device, element: str, size: int) -> None:
+    source = f"""
+        kernel void k(local {element} *p, global const ulong *in, global ulong *out) {{
+            local ulong *tile = (local ulong *)(p + 16);
+            tile[get_local_id(0)] = in[get_local_id(0)];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            out[get_local_id(0)] = tile[get_local_id(0) ^ 1];
+        }}
+    """
+    data, out = np.arange(32, dtype=np.uint64) << np.uint64(31), np.zeros(32, np.uint64)
+    device.program(source).k(32, 32, LocalMemory(16 * size + data.nbytes), data, out)
+    assert np.array_equal(out, data.reshape(-1, 2)[:, ::-1].reshape(-1))
+
+
 def test_functions_of_work_groups_use_local_memory(device: Device) -> None:
     source = (
         "kernel void k(global long *o, local long *t) { t[0] = 1; o[get_local_id(0)] = work_group_reduce_add(t[0]); }"
@@ -211,7 +226,7 @@ def test_a_product_does_not_change_what_it_adds_to(device: Device, route: str) -
     assert np.array_equal(out, 4 * (a @ b) + 3 * c)
 
 
-# Memory of vectors, of a struct, and of integers of half the size, which is also accessed by matrices of floats.
+# Matrices of floats in local memory that is declared as vectors, as a struct, and as integers of 16 bits.
 SHARED_MEMORY = (
     GEMM.partition("kernel void")[0]
     + """

@@ -97,6 +97,23 @@ def test_the_stride_counts_what_the_pointer_points_to(element: str, count: int, 
     assert stride.name == "OpConstant" and stride.operands[0] == 8 * 32 // bits
 
 
+@pytest.mark.parametrize("element, bits", [("char", 8), ("uint", 32), ("float4", 64)])
+def test_a_local_argument_of_another_type_keeps_its_length(element: str, bits: int) -> None:
+    """The length is that of the argument, times the number of integers in an element: never 0."""
+    source = f"""
+        kernel void k(local {element} *p, const global ulong *in, global ulong *out) {{
+            local ulong *tile = (local ulong *)(p + 64);
+            tile[get_local_id(0)] = in[get_local_id(0)];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            out[get_local_id(0)] = tile[get_local_id(0) ^ 1];
+        }}
+    """
+    module = Module.parse(compiled(source).spirv)
+    definitions = module.definitions()
+    factor = next(item for item in module.instructions if item.name == "OpSpecConstantOp").operands[2]
+    assert definitions[factor].operands[0] * bits // 8 == {"char": 1, "uint": 4, "float4": 16}[element]
+
+
 def test_nvidias_extension_keeps_the_functions_of_components() -> None:
     source = """
         float twice(uint row, uint column, float x) { return 2 * x + row; }

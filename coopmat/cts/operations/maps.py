@@ -259,17 +259,23 @@ def _cases(profile: Profile, kinds: Sequence[Kind], count: int) -> Iterable[Case
             yield Case(f"{matrix.name}.{kind.name}{profile.suffix(size)}", size, Mapped(matrix, kind.name))
 
 
+def _widths(matrix: MatrixType, kind: Kind) -> list[int]:
+    """Return each width with which a function can be applied to neighbours (`Mapped`)."""
+    lengths = {1: matrix.columns} if kind.matrices else {1: matrix.columns, -1: matrix.rows}
+    # bfloat16 and 8-bit floats have no vectors
+    counts = (1,) if matrix.component.is_bits else (1, 2, 4, 8, 16)
+    return [sign * n for n in counts for sign, length in lengths.items() if length % n == 0 and sign * n != 1]
+
+
 def _of_neighbours(profile: Profile) -> Iterable[Case]:
-    """Yield three functions for each matrix type; directions and widths take turns."""
+    """Yield up to three functions for each matrix type; directions and widths take turns."""
     turns = Turns(profile)
     kinds = [kind for kind in (*_BUILDS, *_MAPS) if kind.body is not None]
     for matrix, size in profile.matrix_types:
-        for kind in turns.next(matrix.component.name, kinds, 3):
-            lengths = {1: matrix.columns} if kind.matrices else {1: matrix.columns, -1: matrix.rows}
-            # bfloat16 and 8-bit floats have no vectors
-            counts = (1,) if matrix.component.is_bits else (1, 2, 4, 8, 16)
-            widths = [sign * n for n in counts for sign, length in lengths.items() if length % n == 0 and sign * n != 1]
-            for width in turns.next(f"{lengths}{counts}", widths, 1) if widths else ():
+        own = [kind for kind in kinds if _widths(matrix, kind)]
+        for kind in turns.next(f"{matrix.component.name}{len(own)}", own, 3):
+            widths = _widths(matrix, kind)
+            for width in turns.next(f"{widths}", widths, 1):
                 words = f"{kind.name}.{'row' if width > 0 else 'column'}{abs(width)}"
                 yield Case(f"{matrix.name}.{words}{profile.suffix(size)}", size, Mapped(matrix, kind.name, width))
 

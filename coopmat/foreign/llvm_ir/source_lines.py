@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ...diagnostics import Span
-from .text import Line, unquoted, without_comment
+from .text import NAME, Line, unquoted, without_comment
 
 _HEAD = re.compile(r"define\b.*?@(?:\"([^\"]*)\"|([-\w.$]+))\s*\(")
 _LABEL = re.compile(r"(?:\"[^\"]*\"|[-\w.$]+):")
@@ -83,4 +83,4 @@ def _squeezed(line: str) -> str:
 
 def _nameless(line: str) -> str:
     # LLVM prints an alignment even if the source has none.
-    return re.sub(r"%(?:\"[^\"]*\"|[-\w.$]+)", "%", re.sub(r",align\d+", "", _squeezed(line)))
+    return NAME.sub("%", re.sub(r",align\d+", "", _squeezed(line)))

@@ -96,7 +96,7 @@ class _Flattener:
         for group, variables in self.pointers.groups():
             classes = {self.pointers.storage_class(variable) for variable in variables}
             space = next((c for c in (WORKGROUP, PRIVATE, FUNCTION) if c in classes), FUNCTION)
-            self.memories[group] = _Memory(_WIDEST, space)
+            self.memories[group] = _Memory(math.gcd(_WIDEST, *map(self.element_size, variables)), space)
         for body in self.parts.functions:
             for item in body:
                 self.measure(item)
@@ -212,13 +212,23 @@ class _Flattener:
             if self.parts.definitions[variable].operands[0] != FUNCTION:
                 self.globals.assign(item for item in self.globals.items if item.result != variable)
 
-    def run_time_length(self, variable: int, memory: _Memory) -> int | None:
-        """Return the length of the array for a variable whose length is a specialisation constant; None for others."""
+    def element_size(self, variable: int) -> int:
+        """Return the size of an element of an array whose length is a specialisation constant; 0 for other variables.
+
+        The integers are not wider than this, so that a whole number of them makes an array of any length.
+        """
         kind = self.parts.definitions[self.pointees[variable]]
         if kind.opcode != ARRAY or self.parts.definitions[kind.operands[1]].opcode != OP["OpSpecConstant"]:
+            return 0
+        return self.layout.size(kind.operands[0])
+
+    def run_time_length(self, variable: int, memory: _Memory) -> int | None:
+        """Return the length of the array for a variable whose length is a specialisation constant; None for others."""
+        size = self.element_size(variable)
+        if not size:
             return None
-        factor = self.globals.number(self.layout.size(kind.operands[0]) // memory.unit)
-        operands = (OP["OpIMul"], kind.operands[1], factor)
+        length = self.parts.definitions[self.pointees[variable]].operands[1]
+        operands = (OP["OpIMul"], length, self.globals.number(size // memory.unit))
         return self.globals.add(Instruction(OP["OpSpecConstantOp"], operands, self.uint, self.parts.module.new_id()))
 
     def initializer(self, memory: _Memory, array: int, data: bytes) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ...spirv.module import OP, Instruction, numbers
 from .code import operand_ids
+from .constants import EMPTY
 from .context import Context
 
 POINTER, STRUCT, ARRAY, VECTOR = numbers("OpType*", "Pointer Struct Array Vector")
@@ -74,7 +75,7 @@ class Pointers:
         return item.opcode == OP["OpConstantNull"] or (item.opcode == OP["OpConstant"] and not any(item.operands))
 
     def is_empty(self, value: int) -> bool:
-        return self.definitions[value].opcode in numbers("Op*", "ConstantNull Undef")
+        return self.definitions[value].opcode in EMPTY
 
     def path(self, pointer: int) -> Path:
         return self.paths.get(pointer) or Path(pointer)

@@ -230,7 +230,7 @@ def _variables(component: ComponentType, use: Use, n: int) -> Iterator[Row]:
 
     The pointer is a cast of the variable's address, so that the stride counts components.
     """
-    # Only a cast converts to bfloat16 and 8-bit floats, and constants cannot contain it.
+    # An initial value of bfloat16 or an 8-bit float needs a cast, which constant memory cannot have.
     for k, space in enumerate(("local", "private") if component.is_bits else ("local", "private", "constant")):
         case = key("load from a variable of another type", type=component, space=space)
         # bfloat16 and 8-bit floats have no vectors

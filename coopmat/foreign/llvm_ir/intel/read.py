@@ -7,7 +7,7 @@ import re
 from ....matrices.placeholders import mangle_instruction
 from ....matrices.variants import MatrixType
 from ..operations import read_name as read_canonical, tag, type_text
-from ..text import Argument, Call, Function, Instruction, Malformed, Module, Names, operands, parse_call, quoted
+from ..text import NAME, Argument, Call, Function, Instruction, Malformed, Module, Names, operands, parse_call, quoted
 from . import operands as operation
 from .flow import BINARY, CASTS, RETURNED, Flow, incoming, result_type, splat, typed, without_flags
 from .spelling import MENTION, Name, read_name, shape_of, tags
@@ -125,7 +125,7 @@ class _Reading:
             return name
 
         for item in self.function.instructions():
-            item.text = re.sub(r"%(?:\"[^\"]*\"|[-\w.$]+)", change, item.text)
+            item.text = NAME.sub(change, item.text)
 
     def matrix(self, value: str) -> MatrixType | None:
         return self.flow.matrix(self.function.name, value)
