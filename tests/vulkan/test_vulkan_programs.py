@@ -157,6 +157,73 @@ def test_a_local_argument_that_is_accessed_as_another_type(device: Device, eleme
     assert np.array_equal(out, data.reshape(-1, 2)[:, ::-1].reshape(-1))
 
 
+# name -> (body of a kernel with the arguments `global int *out, int n`, the items of `out` for n = 1)
+POINTERS = {
+    "walk over rows": (
+        """int m[2][2]; m[0][0] = n; m[0][1] = n * 2; m[1][0] = n * 3; m[1][1] = n * 4;
+        int *p = (int *)m; for (int i = 0; i < 4; i++) out[i] = p[i];""",
+        [1, 2, 3, 4],
+    ),
+    "walk over a table": ("constant int *p = (constant int *)table; out[0] = p[n + 3];", [5]),
+    "back out of a row": (
+        """int m[3][2]; for (int i = 0; i < 6; i++) m[i / 2][i % 2] = i * n;
+        int *p = m[2]; int *q = m[n]; out[0] = p[-1]; out[1] = m[n][n]; out[2] = q[n];""",
+        [3, 3, 3],
+    ),
+    "walk over members": (
+        """struct { int a[3]; int b[3]; } s; for (int i = 0; i < 3; i++) s.a[i] = i * n, s.b[i] = 10 + i;
+        int *p = (int *)&s; out[0] = p[n + 3];""",
+        [11],
+    ),
+    "parts of a wide vector": (
+        """int8 m[4]; for (int i = 0; i < 4; i++) m[i] = (int8)(i * n * 10) + (int8)(0, 1, 2, 3, 4, 5, 6, 7);
+        int4 *p = (int4 *)m; out[0] = p[n + 2].y;""",
+        [15],
+    ),
+    "a null pointer": (
+        "int a[4]; a[n] = 3; int *p = n > 2 ? a + n : 0; out[0] = p == 0; out[1] = p ? 5 : 6; out[2] = (ulong)p;",
+        [1, 6, 0],
+    ),
+    "a pointer that could be null": (
+        "int a[4]; a[n] = 3; int *p = n < 2 ? a + n : 0; out[0] = p == 0; out[1] = p ? *p : 6; out[2] = (ulong)p != 0;",
+        [0, 3, 1],
+    ),
+    "a null pointer that a loop sets": (
+        """int a[4]; a[n] = n; int *p = 0, *q = 0; for (int i = 0; i < n; i++) p = a + i;
+        for (int i = 0; i < n - 1; i++) q = a + i; a[0] = 8; out[0] = p ? *p : 7; out[1] = q ? *q : 7;""",
+        [8, 7],
+    ),
+    "local pointers chosen by a branch": (
+        """local int v[4]; v[0] = n; v[1] = n + 4; local int *p = v + n;
+        if (n == 2) { p = v + 1; v[3] = 1; } out[0] = *p;""",
+        [5],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POINTERS)
+def test_pointers_that_leave_a_row_or_may_be_null(device: Device, name: str) -> None:
+    body, expected = POINTERS[name]
+    table = "constant int table[2][3] = {{1, 2, 3}, {4, 5, 6}};\n"
+    out = np.zeros(len(expected), np.int32)
+    device.program(f"{table}kernel void k(global int *out, int n) {{ {body} }}").k(1, 1, out, np.int32(1))
+    assert out.tolist() == expected
+
+
+def test_a_packed_struct_in_another_struct(device: Device) -> None:
+    source = """
+        typedef struct __attribute__((packed)) { short a; short b; } Pair;
+        typedef struct { short first; Pair pairs[2]; char last; } Item;
+        kernel void k(global ulong *out, global Item *s, int n) {
+            out[0] = s[n].pairs[n].b; out[1] = sizeof(Item); s[n].last = 99;
+        }
+    """
+    out, data = np.zeros(2, np.uint64), np.arange(24, dtype=np.uint8)
+    device.program(source).k(1, 1, out, data, np.int32(1))
+    assert out.tolist() == [20 + 256 * 21, 12]
+    assert data[22] == 99 and np.count_nonzero(data != np.arange(24)) == 1
+
+
 def test_functions_of_work_groups_use_local_memory(device: Device) -> None:
     source = (
         "kernel void k(global long *o, local long *t) { t[0] = 1; o[get_local_id(0)] = work_group_reduce_add(t[0]); }"

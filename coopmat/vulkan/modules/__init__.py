@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...foreign.consumers import Parts
-from ...spirv.module import ENUM, OP, Module
+from ...spirv.module import OP, Module
 from ...spirv.refusal import Refused as Refused
 from .addresses import addresses
 from .builtins import builtins
@@ -55,7 +55,7 @@ class Converted:
     launch: LaunchDescription
 
 
-_PACKED = ENUM["Decoration.CPacked"]
+_STRUCT = OP["OpTypeStruct"]
 _PASSES: tuple[Callable[[Context], None], ...] = (
     printing,
     interface,
@@ -90,9 +90,10 @@ def _check(context: Context) -> None:
     """Raise Refused for modules that no pass can convert."""
     if not context.entries:
         raise context.refused("a source without kernels: declare a function as kernel")
-    for type_id, rows in context.parts.decorations().items():
-        if (_PACKED,) in rows and context.layout.has_padding(type_id):
-            raise context.refused("a packed struct whose members are not aligned: order or pad its members", type_id)
+    for item in context.parts.globals.items:
+        if item.opcode == _STRUCT and context.layout.is_unaligned(item.result or 0):
+            what = "a packed struct whose members are not aligned: order or pad its members"
+            raise context.refused(what, item.result)
 
 
 def convert(spirv: bytes, kernels: Sequence[KernelInfo], target_env: str) -> Converted:

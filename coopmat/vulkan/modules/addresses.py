@@ -138,7 +138,11 @@ class _Classes:
         new = self.classes.get(item.result or 0, PSB)
         if new in (own, PSB):
             return item
-        return Instruction(item.opcode, item.operands, self.parts.globals.pointer(pointee, new), item.result)
+        pointer, operands = self.parts.globals.pointer(pointee, new), item.operands
+        if item.opcode in (_PHI, _SELECT):
+            null = self.parts.globals.intern("OpConstantNull", result_type=pointer)
+            operands = tuple(null if self.is_empty(word) else word for word in operands)
+        return Instruction(item.opcode, operands, pointer, item.result)
 
     def convert_types(self) -> None:
         """Make the types of pointers to OpenCL's global memory types of addresses; equal types become one."""

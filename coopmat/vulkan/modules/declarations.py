@@ -265,7 +265,7 @@ class _Declarations:
         """Return whether a pointer to work-group memory is computed at run time."""
         kind = self.parts.definitions[item.result_type or 0]
         is_local = kind.opcode == _POINTER and kind.operands[0] == _WORKGROUP
-        return is_local and item.name in ("OpPhi", "OpSelect", "OpPtrAccessChain")
+        return is_local and item.name in ("OpPhi", "OpSelect", "OpLoad", "OpPtrAccessChain")
 
     def of_atomic(self, item: Instruction) -> set[str]:
         type_id = item.result_type or self.parts.types.pointee(item.operands[0])

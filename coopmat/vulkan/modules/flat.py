@@ -340,6 +340,8 @@ class _Flattener:
         pointer = item.operands[0]
         bytes_ = code.add("OpIMul", self.uint, self.index(pointer), code.u32(self.memory(pointer).unit))
         following = code.add("OpIAdd", self.uint, bytes_, code.u32(_VARIABLE_STEP))
+        is_null = code.add("OpIEqual", self.globals.intern("OpTypeBool"), self.index(pointer), code.u32(_NULL))
+        following = code.add("OpSelect", self.uint, is_null, code.u32(0), following)
         is_wide = self.parts.definitions[item.result_type or 0].operands[0] != 32
         code.finish(item, "OpUConvert" if is_wide else "OpCopyObject", following)
 

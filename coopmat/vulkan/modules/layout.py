@@ -6,7 +6,7 @@ types in buffers and push constants are copies of the module's types, with ids o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...foreign.consumers import Parts
 from ...spirv.module import ENUM, OP, Instruction, numbers
@@ -14,7 +14,7 @@ from ...spirv.refusal import unsupported
 from ...spirv.sections import Section
 
 _ARRAY, _STRUCT, _POINTER, _VECTOR, _INT, _FLOAT = numbers("OpType*", "Array Struct Pointer Vector Int Float")
-_ARRAY_STRIDE, _OFFSET = numbers("Decoration.*", "ArrayStride Offset")
+_ARRAY_STRIDE, _OFFSET, _PACKED = numbers("Decoration.*", "ArrayStride Offset CPacked")
 PSB = ENUM["StorageClass.PhysicalStorageBuffer"]
 _POINTER_BYTES = 8
 # The most components that a vector of Vulkan has.
@@ -33,6 +33,7 @@ class Layout:
         self._plain: dict[int, int] = {}
         self._sizes: dict[int, tuple[int, int]] = {}
         self._strides: set[int] = set()
+        self._packed = {id_ for id_, rows in parts.decorations().items() if (_PACKED,) in rows}
         for item in parts.globals.items:
             if item.opcode in (_ARRAY, _STRUCT, _VECTOR):
                 self.measure_if_possible(item)
@@ -53,9 +54,22 @@ class Layout:
     def alignment(self, type_id: int) -> int:
         return self._measure(type_id)[1]
 
-    def has_padding(self, struct: int) -> bool:
-        """Return whether a struct has bytes that no member takes."""
-        return self.size(struct) != sum(map(self.size, self.parts.definitions[struct].operands))
+    def member_alignment(self, struct: Instruction) -> Callable[[int], int]:
+        """Return the function from the type of a struct's member to its alignment, which is 1 in packed structs."""
+        return (lambda _: 1) if self.plain(struct.result or 0) in self._packed else self.alignment
+
+    def is_unaligned(self, struct: int) -> bool:
+        """Return whether a packed struct, or one that holds it, has scalars that are not at multiples of their size."""
+        if not self._holds_packed(struct):
+            return False
+        members = self.members(self.parts.definitions[struct])
+        unaligned = any(at % self.scalar_alignment(member) for at, member in members)
+        return unaligned or self.size(struct) % self.scalar_alignment(struct) != 0
+
+    def _holds_packed(self, type_id: int) -> bool:
+        item = self.parts.definitions[type_id]
+        parts = item.operands[: 1 if item.opcode == _ARRAY else None] if item.opcode in (_ARRAY, _STRUCT) else ()
+        return type_id in self._packed or any(map(self._holds_packed, parts))
 
     def scalar_alignment(self, type_id: int) -> int:
         """Return the size of the largest scalar in a type."""
@@ -84,15 +98,15 @@ class Layout:
             return size * self.parts.types.constants.value(item.operands[1]), alignment
         if item.opcode == _STRUCT:
             end = max((at + self.size(member) for at, member in self.members(item)), default=0)
-            alignment = max(map(self.alignment, item.operands), default=1)
+            alignment = max(map(self.member_alignment(item), item.operands), default=1)
             return -(-end // alignment) * alignment, alignment
         raise unsupported(item, "a type without a size in memory")
 
     def members(self, struct: Instruction) -> Iterator[tuple[int, int]]:
         """Yield the offset and the type of each member of a struct."""
-        at = 0
+        at, alignment_of = 0, self.member_alignment(struct)
         for member in struct.operands:
-            alignment = self.alignment(member)
+            alignment = alignment_of(member)
             at = -(-at // alignment) * alignment
             yield at, member
             at += self.size(member)

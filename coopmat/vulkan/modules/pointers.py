@@ -153,10 +153,16 @@ class Pointers:
             return None if zeros is None else Path(path.root, (*path.indices, *(self.zero,) * zeros))
         if item.opcode in ELEMENT_CHAINS:
             element, *indices = indices
-            is_step = not self.is_zero(element)
-            if is_step and (not path.indices or self.definitions[self.outer(path)].opcode != ARRAY):
+            if not self.is_zero(element) and not self.stays_inside(base, path):
                 return None
         return Path(path.root, (*path.indices, *indices))
+
+    def stays_inside(self, base: int, path: Path) -> bool:
+        """Return whether a step from a place leads to the same array: programs may walk out of a row or a member."""
+        if not path.indices or self.definitions[self.outer(path)].opcode != ARRAY:
+            return False
+        # A matrix has no bytes that could be accessed otherwise.
+        return len(path.indices) == 1 or self.parts.types.carries(self.parts.types.pointee(base))
 
     def groups(self) -> Iterator[tuple[int, list[int]]]:
         """Yield each flat group with its variables."""

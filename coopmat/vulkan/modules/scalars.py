@@ -8,7 +8,7 @@ from .code import Code, operand_ids, prepend, rewrite, substitute
 from .context import Context
 from .floats import to_half
 from .layout import PSB
-from .pointers import POINTER, VECTOR
+from .pointers import BITCAST, CHAINS, COPY_OBJECT, ELEMENT_CHAINS, PHI, POINTER, SELECT, VECTOR
 
 _NULL, _PTR_EQUAL, _PTR_NOT_EQUAL, _PTR_DIFF = numbers("Op*", "ConstantNull PtrEqual PtrNotEqual PtrDiff")
 _TEST_AND_SET, _CLEAR = numbers("OpAtomicFlag*", "TestAndSet Clear")
@@ -46,11 +46,22 @@ def comparisons(context: Context) -> None:
 
     definitions = context.parts.definitions
 
+    def may_be_null(pointer: int) -> bool:
+        """Return whether a pointer is chosen at run time, and not computed from the address of a variable."""
+        while definitions[pointer].opcode in CHAINS | ELEMENT_CHAINS | {BITCAST, COPY_OBJECT}:
+            pointer = definitions[pointer].operands[0]
+        return definitions[pointer].opcode in (PHI, SELECT)
+
     def rule(code: Code, item: Instruction) -> None:
         spaces = [context.parts.types.storage_class(pointer) for pointer in item.operands]
         nulls = [definitions[pointer].opcode == _NULL for pointer in item.operands]
         if any(nulls) and spaces[0] != spaces[1]:
-            # A variable in private or local memory, and the null constant of a generic pointer.
+            # A pointer to private or local memory, and the null constant of a generic pointer.
+            pointer = item.operands[nulls.index(False)]
+            if may_be_null(pointer):
+                null = context.parts.globals.intern("OpConstantNull", result_type=definitions[pointer].result_type)
+                code.finish(item, item.name, pointer, null)
+                return
             name = "OpConstantFalse" if item.opcode == _PTR_EQUAL else "OpConstantTrue"
             code.finish(item, "OpCopyObject", context.parts.globals.intern(name, result_type=item.result_type))
             return
