@@ -272,12 +272,11 @@ def _of_neighbours(profile: Profile) -> Iterable[Case]:
     turns = Turns(profile)
     kinds = [kind for kind in (*_BUILDS, *_MAPS) if kind.body is not None]
     for matrix, size in profile.matrix_types:
-        own = [kind for kind in kinds if _widths(matrix, kind)]
-        for kind in turns.next(f"{matrix.component.name}{len(own)}", own, 3):
-            widths = _widths(matrix, kind)
-            for width in turns.next(f"{widths}", widths, 1):
-                words = f"{kind.name}.{'row' if width > 0 else 'column'}{abs(width)}"
-                yield Case(f"{matrix.name}.{words}{profile.suffix(size)}", size, Mapped(matrix, kind.name, width))
+        widths = {kind.name: found for kind in kinds if (found := _widths(matrix, kind))}
+        for name in turns.next(f"{matrix.component.name}{len(widths)}", list(widths), 3):
+            for width in turns.next(f"{widths[name]}", widths[name], 1):
+                words = f"{name}.{'row' if width > 0 else 'column'}{abs(width)}"
+                yield Case(f"{matrix.name}.{words}{profile.suffix(size)}", size, Mapped(matrix, name, width))
 
 
 def _experiment(setting: Setting) -> Experiment:

@@ -276,9 +276,9 @@ class CWriter(Writer):
         self, matrix: MatrixType, function: Function, operands: Sequence[Value], further: Sequence[Value], width: int
     ) -> Value:
         """Return a matrix from a function of neighbours: `width` in a row, or -`width` in a column if negative."""
-        one, count, down = self.operand(function), abs(width), width < 0
-        name = f"{one}_{'column' if down else 'row'}{count}" if count > 1 else one
+        name, count, down = self.operand(function), abs(width), width < 0
         if count > 1:
+            one, name = name, f"{name}_{'column' if down else 'row'}{count}"
             self.outside += of_neighbours(name, one, function, len(operands), count, down)
         builtin = "map" if operands else "build_columns" if down else "build"
         return self.variable(matrix, f"coop_mat_{builtin}({', '.join([*operands, name, *further])})")

@@ -31,7 +31,7 @@ from .matrices import matrices
 from .members import members
 from .memory_model import memory_model
 from .places import Places
-from .pointers import drop_markers
+from .pointers import STRUCT, drop_markers
 from .printing import printing
 from .reflection import reflection
 from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
@@ -55,7 +55,6 @@ class Converted:
     launch: LaunchDescription
 
 
-_STRUCT = OP["OpTypeStruct"]
 _PASSES: tuple[Callable[[Context], None], ...] = (
     printing,
     interface,
@@ -91,7 +90,7 @@ def _check(context: Context) -> None:
     if not context.entries:
         raise context.refused("a source without kernels: declare a function as kernel")
     for item in context.parts.globals.items:
-        if item.opcode == _STRUCT and context.layout.is_unaligned(item.result or 0):
+        if item.opcode == STRUCT and context.layout.is_unaligned(item.result or 0):
             what = "a packed struct whose members are not aligned: order or pad its members"
             raise context.refused(what, item.result)
 

@@ -10,12 +10,12 @@ from ...spirv.checks import STRIDE_AT
 from ...spirv.module import ENUM, OP, Instruction, numbers
 from .context import Context
 from .launch import Argument
-from .pointers import ARRAY, BITCAST, CHAINS, ELEMENT_CHAINS
+from .pointers import ARRAY, CHAINS, DERIVING
 
 _WORKGROUP, _PUSH = ENUM["StorageClass.Workgroup"], ENUM["StorageClass.PushConstant"]
 _STORE = OP["OpCooperativeMatrixStoreKHR"]
 # The instructions through which an argument is an address or a stride.
-_THROUGH = CHAINS | ELEMENT_CHAINS | {BITCAST, *numbers("Op*", "CopyObject UConvert SConvert")}
+_THROUGH = DERIVING.union(numbers("Op*", "UConvert SConvert"))
 
 
 def describe(context: Context) -> None:

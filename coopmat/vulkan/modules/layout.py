@@ -6,7 +6,7 @@ types in buffers and push constants are copies of the module's types, with ids o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ...foreign.consumers import Parts
 from ...spirv.module import ENUM, OP, Instruction, numbers
@@ -54,22 +54,23 @@ class Layout:
     def alignment(self, type_id: int) -> int:
         return self._measure(type_id)[1]
 
-    def member_alignment(self, struct: Instruction) -> Callable[[int], int]:
-        """Return the function from the type of a struct's member to its alignment, which is 1 in packed structs."""
-        return (lambda _: 1) if self.plain(struct.result or 0) in self._packed else self.alignment
+    def member_alignments(self, struct: Instruction) -> list[int]:
+        """Return the alignment of each member of a struct: 1 in a packed struct."""
+        is_packed = self.plain(struct.result or 0) in self._packed
+        return [1 if is_packed else self.alignment(member) for member in struct.operands]
 
     def is_unaligned(self, struct: int) -> bool:
         """Return whether a packed struct, or one that holds it, has scalars that are not at multiples of their size."""
         if not self._holds_packed(struct):
             return False
-        members = self.members(self.parts.definitions[struct])
-        unaligned = any(at % self.scalar_alignment(member) for at, member in members)
-        return unaligned or self.size(struct) % self.scalar_alignment(struct) != 0
+        places = [*self.members(self.parts.definitions[struct]), (self.size(struct), struct)]
+        return any(at % self.scalar_alignment(type_id) for at, type_id in places)
 
     def _holds_packed(self, type_id: int) -> bool:
         item = self.parts.definitions[type_id]
-        parts = item.operands[: 1 if item.opcode == _ARRAY else None] if item.opcode in (_ARRAY, _STRUCT) else ()
-        return type_id in self._packed or any(map(self._holds_packed, parts))
+        if item.opcode == _ARRAY:
+            return self._holds_packed(item.operands[0])
+        return item.opcode == _STRUCT and (type_id in self._packed or any(map(self._holds_packed, item.operands)))
 
     def scalar_alignment(self, type_id: int) -> int:
         """Return the size of the largest scalar in a type."""
@@ -98,15 +99,14 @@ class Layout:
             return size * self.parts.types.constants.value(item.operands[1]), alignment
         if item.opcode == _STRUCT:
             end = max((at + self.size(member) for at, member in self.members(item)), default=0)
-            alignment = max(map(self.member_alignment(item), item.operands), default=1)
+            alignment = max(self.member_alignments(item), default=1)
             return -(-end // alignment) * alignment, alignment
         raise unsupported(item, "a type without a size in memory")
 
     def members(self, struct: Instruction) -> Iterator[tuple[int, int]]:
         """Yield the offset and the type of each member of a struct."""
-        at, alignment_of = 0, self.member_alignment(struct)
-        for member in struct.operands:
-            alignment = alignment_of(member)
+        at = 0
+        for member, alignment in zip(struct.operands, self.member_alignments(struct), strict=True):
             at = -(-at // alignment) * alignment
             yield at, member
             at += self.size(member)

@@ -13,7 +13,7 @@ from ...spirv.module import Instruction
 from .code import Code, Rule, rewrite
 from .context import Context
 from .flat import flatten
-from .pointers import ARRAY, BITCAST, CHAINS, COPY_OBJECT, ELEMENT_CHAINS, POINTER, Path, Pointers
+from .pointers import BITCAST, CHAINS, COPY_OBJECT, ELEMENT_CHAINS, POINTER, Path, Pointers
 
 
 def logical(context: Context) -> None:
@@ -45,7 +45,7 @@ class _Logical:
         if item.opcode in ELEMENT_CHAINS:
             element, *indices = indices
             if not self.pointers.is_zero(element):
-                if not path.indices or self.parts.definitions[self.pointers.outer(path)].opcode != ARRAY:
+                if not self.pointers.is_in_array(path):
                     # Variable pointers allow this in work-group memory.
                     code.finish(item, "OpPtrAccessChain", *item.operands)
                     return

@@ -18,6 +18,8 @@ POINTER, STRUCT, ARRAY, VECTOR = numbers("OpType*", "Pointer Struct Array Vector
 CHAINS = frozenset(numbers("Op*Chain", "Access InBoundsAccess"))
 ELEMENT_CHAINS = frozenset(numbers("Op*Chain", "PtrAccess InBoundsPtrAccess"))
 BITCAST, PHI, SELECT, COPY_OBJECT, VARIABLE = numbers("Op*", "Bitcast Phi Select CopyObject Variable")
+# The instructions that compute a pointer from another, which is their first operand.
+DERIVING = CHAINS | ELEMENT_CHAINS | {BITCAST, COPY_OBJECT}
 COPY_SIZED = OP["OpCopyMemorySized"]
 LOAD, STORE = OP["OpLoad"], OP["OpStore"]
 FUNCTION, PRIVATE, WORKGROUP, _INPUT, _PUSH = numbers("StorageClass.*", "Function Private Workgroup Input PushConstant")
@@ -133,7 +135,7 @@ class Pointers:
             self.join(result, *(value for value in values if not self.is_empty(value)))
             if self.storage_class(result) != WORKGROUP or any(map(self.is_empty, values)):
                 self.flagged.add(result)
-        elif item.opcode in CHAINS | ELEMENT_CHAINS or item.opcode in (BITCAST, COPY_OBJECT):
+        elif item.opcode in DERIVING:
             self.join(result, item.operands[0])
             path = self.simple_path(item)
             if path is not None:
@@ -157,12 +159,14 @@ class Pointers:
                 return None
         return Path(path.root, (*path.indices, *indices))
 
+    def is_in_array(self, path: Path) -> bool:
+        return bool(path.indices) and self.definitions[self.outer(path)].opcode == ARRAY
+
     def stays_inside(self, base: int, path: Path) -> bool:
-        """Return whether a step from a place leads to the same array: programs may walk out of a row or a member."""
-        if not path.indices or self.definitions[self.outer(path)].opcode != ARRAY:
-            return False
-        # A matrix has no bytes that could be accessed otherwise.
-        return len(path.indices) == 1 or self.parts.types.carries(self.parts.types.pointee(base))
+        """Return whether a step from an element stays in its array. Programs may walk out of a row or a member."""
+        # Matrices have no bytes that could be accessed otherwise.
+        has_matrices = self.parts.types.carries(self.parts.types.pointee(base))
+        return self.is_in_array(path) and (len(path.indices) == 1 or has_matrices)
 
     def groups(self) -> Iterator[tuple[int, list[int]]]:
         """Yield each flat group with its variables."""
@@ -175,12 +179,11 @@ def drop_markers(context: Context) -> None:
     """Drop markers of lifetimes and lines, and then all pointers that nothing uses."""
     parts = context.parts
     dropped = frozenset(numbers("Op*", "LifetimeStart LifetimeStop Line NoLine"))
-    pointers = CHAINS | ELEMENT_CHAINS | {BITCAST, COPY_OBJECT}
     for body in parts.functions:
         kept = [item for item in body if item.opcode not in dropped]
         while True:
             used = {word for item in kept for word in operand_ids(parts, item)}
-            live = [item for item in kept if item.opcode not in pointers or item.result in used]
+            live = [item for item in kept if item.opcode not in DERIVING or item.result in used]
             if len(live) == len(kept):
                 break
             kept = live

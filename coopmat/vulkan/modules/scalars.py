@@ -8,7 +8,7 @@ from .code import Code, operand_ids, prepend, rewrite, substitute
 from .context import Context
 from .floats import to_half
 from .layout import PSB
-from .pointers import BITCAST, CHAINS, COPY_OBJECT, ELEMENT_CHAINS, PHI, POINTER, SELECT, VECTOR
+from .pointers import DERIVING, PHI, POINTER, SELECT, VECTOR
 
 _NULL, _PTR_EQUAL, _PTR_NOT_EQUAL, _PTR_DIFF = numbers("Op*", "ConstantNull PtrEqual PtrNotEqual PtrDiff")
 _TEST_AND_SET, _CLEAR = numbers("OpAtomicFlag*", "TestAndSet Clear")
@@ -48,7 +48,7 @@ def comparisons(context: Context) -> None:
 
     def may_be_null(pointer: int) -> bool:
         """Return whether a pointer is chosen at run time, and not computed from the address of a variable."""
-        while definitions[pointer].opcode in CHAINS | ELEMENT_CHAINS | {BITCAST, COPY_OBJECT}:
+        while definitions[pointer].opcode in DERIVING:
             pointer = definitions[pointer].operands[0]
         return definitions[pointer].opcode in (PHI, SELECT)
 
