@@ -336,6 +336,18 @@ def _with_forced_inlining(ir: str, odd: Collection[str]) -> str:
     return HEAD.sub(mark, _GROUP.sub(lambda group: group[0].replace(" noinline", "").replace(" optnone", ""), ir))
 
 
+_ALLOCATION = re.compile(r'^( *%\S+ = alloca (?!.*\b(?:ptr|target)\b)(?:%"[^"]*"|[^,{"\n]+))(?=,|$)', re.MULTILINE)
+_KEPT_ALLOCATION = re.compile(r"(?<= = alloca )(.*), i16 2(?=,|$)", re.MULTILINE)
+
+
+def _with_forced_inlining_and_kept_variables(ir: str, odd: Collection[str]) -> str:
+    """Mark the functions alwaysinline, and keep SROA from all variables but those that hold pointers or matrices.
+
+    Vulkan has no pointers in memory. SROA ignores variables that have a count; `strip_guards` removes it.
+    """
+    return _ALLOCATION.sub(r"\1, i16 2", _with_forced_inlining(ir, odd))
+
+
 def not_inlined(attributes: str) -> str:
     """Return a function's attributes with noinline in place of alwaysinline.
 
@@ -374,7 +386,7 @@ def strip_guards(ir: str) -> str:
         ir = _DECLARED_NOTHING.sub("", _CALL_OF_NOTHING.sub(r"\1freeze \2 \3", ir))
     if "noinline" in ir:
         ir = _SET_APART.sub(_put_back, ir)
-    return ir
+    return _KEPT_ALLOCATION.sub(r"\1", ir) if ", i16 2" in ir else ir
 
 
 def _without_kept_pointers(function: re.Match[str]) -> str:
@@ -431,7 +443,11 @@ FALLBACK_PIPELINES: dict[str, tuple[tuple[str, Callable[[str, Collection[str]], 
     "none": (("none", _as_it_is),),
     "sroa": (("sroa", _as_it_is), ("none", _as_it_is)),
     "unroll": (("unroll", _as_it_is), ("sroa", _as_it_is), ("none", _as_it_is)),
-    "vulkan": (("vulkan", _with_forced_inlining), ("inline", _with_forced_inlining)),
+    "vulkan": (
+        ("vulkan", _with_forced_inlining),
+        ("vulkan", _with_forced_inlining_and_kept_variables),
+        ("inline", _with_forced_inlining),
+    ),
     "O1": (*_O1, *_INLINE),
     "O2": (("O2", _as_it_is), ("O2", _with_kept_truncations), *_O1[1:], *_INLINE),
     "O3": (("O3", _as_it_is), ("O3", _with_kept_truncations), *_O1[1:], *_INLINE),

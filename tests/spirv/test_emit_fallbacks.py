@@ -132,6 +132,28 @@ def test_only_the_user_forbids_inlining(tail: str) -> None:
     assert bool(re.search(r"^attributes.*noinline", text, re.MULTILINE)) == (tail == "noinline")
 
 
+def test_only_variables_with_pointers_are_promoted_if_others_get_odd_types() -> None:
+    """SROA would make an i24 of the other three bytes of %w."""
+    text = """
+    define spir_kernel void @k(ptr addrspace(1) %p, ptr addrspace(3) %l, i8 %n) {
+      %q = alloca ptr addrspace(3)
+      %w = alloca i32
+      store ptr addrspace(3) %l, ptr %q
+      %x = load i32, ptr addrspace(1) %p
+      store i32 %x, ptr %w
+      %b = getelementptr i8, ptr %w, i64 3
+      store i8 %n, ptr %b
+      %y = load i32, ptr %w
+      %r = load ptr addrspace(3), ptr %q
+      store i32 %y, ptr addrspace(3) %r
+      ret void
+    }
+    """
+    result, text = _emit(text, "vulkan")
+    assert result.passes == "vulkan"
+    assert re.findall(r"= alloca .*", text) == ["= alloca i32, align 4"]
+
+
 # A function that LLVM does not inline, and two calls of it with the address of one local variable.
 LOCAL = """
 @"k.v" = internal addrspace(3) global [8 x i32] undef, align 4

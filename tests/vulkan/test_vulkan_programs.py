@@ -193,6 +193,11 @@ POINTERS = {
         for (int i = 0; i < n - 1; i++) q = a + i; a[0] = 8; out[0] = p ? *p : 7; out[1] = q ? *q : 7;""",
         [8, 7],
     ),
+    "a byte of a word, beside a local pointer": (
+        """local int v[4]; v[2] = n; local int *p = v + n; int w = n + 0x01020304; ((char *)&w)[3] = 7;
+        ((char *)&w)[n] = 9; out[0] = w + p[n];""",
+        [0x07020906],
+    ),
     "local pointers chosen by a branch": (
         """local int v[4]; v[0] = n; v[1] = n + 4; local int *p = v + n;
         if (n == 2) { p = v + 1; v[3] = 1; } out[0] = *p;""",

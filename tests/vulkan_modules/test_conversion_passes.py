@@ -114,6 +114,11 @@ def test_null_pointers() -> None:
     vulkan(kernel("global int *p = a[i] ? o : (global int *)0; if (p) p[i] = 1;"))
 
 
+def test_pointers_beside_a_word_that_is_changed_by_bytes() -> None:
+    body = "int w = a[i]; ((char *)&w)[3] = 7; local int *p = t + 1; o[i] = w + p[i];"
+    vulkan(kernel(body, "global int *o, global int *a, local int *t"))
+
+
 def test_generic_pointers_are_inferred() -> None:
     source = "int sum(int *p) { return p[0] + p[1]; }"
     vulkan(source + kernel("int t[2] = {a[i], 2}; local int s[2]; s[i & 1] = 1; o[i] = sum(t) + sum(s) + sum(o);"))
