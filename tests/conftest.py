@@ -7,6 +7,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 
+import hypothesis
 import optimizer
 import pytest
 import repeats
@@ -14,6 +15,10 @@ from opencl_devices import NoDevice, device_listed, full_device
 
 from coopmat import passes
 from coopmat.devices import DeviceInfo
+
+# The time of an example says nothing about the compiler on a machine that is busy.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

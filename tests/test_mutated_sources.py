@@ -71,7 +71,7 @@ def test_the_sources_themselves_compile() -> None:
         assert coopmat.compile("".join(tokens), options).llvm_ir
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(damaged())
 def test_damaged_sources_give_diagnostics_only(case: tuple[str, list[str]]) -> None:
     source, options = case

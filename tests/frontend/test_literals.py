@@ -5,14 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from coopmat.frontend.literals import LiteralError, decode_char, decode_float, decode_integer, decode_string
 
 SUFFIXES = st.sampled_from(["", "u", "U", "l", "L", "ul", "LU", "ll", "ULL", "llu"])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**64 - 1), st.sampled_from(["d", "#x", "#X", "#b"]), SUFFIXES)
 def test_integers(value: int, form: str, suffix: str) -> None:
     decoded = decode_integer(format(value, form) + suffix)
@@ -20,13 +19,11 @@ def test_integers(value: int, form: str, suffix: str) -> None:
     assert sorted(decoded.suffix) == sorted(suffix.lower())
 
 
-@settings(deadline=None)
 @given(st.integers(1, 2**64 - 1))
 def test_octal(value: int) -> None:
     assert decode_integer(f"0{value:o}") == decode_integer(f"0x{value:x}")
 
 
-@settings(deadline=None)
 @given(st.floats(0, allow_nan=False, allow_infinity=False), st.sampled_from(["", "f", "h", "F"]))
 def test_floats(value: float, suffix: str) -> None:
     decimal, hexadecimal = decode_float(repr(value) + suffix), decode_float(value.hex() + suffix)
@@ -95,7 +92,6 @@ def test_bad_characters(text: str) -> None:
         decode_char(text)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_anything_else_is_a_literal_error(text: str) -> None:
     for decode in (decode_integer, decode_float, lambda t: decode_char(f"'{t}'"), lambda t: decode_string([f'"{t}"'])):

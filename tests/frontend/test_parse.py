@@ -150,7 +150,7 @@ def expressions(draw: st.DrawFn, depth: int = 5) -> tuple[str, str, int]:
 
 
 @given(expressions())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_operators_bind_as_in_c(case: tuple[str, str, int]) -> None:
     assert show(expression(case[0])) == case[1]
 
@@ -580,7 +580,7 @@ SOUP = st.lists(st.sampled_from([*SOUP_WORDS.split(), "\n"]), max_size=60).map("
 
 
 @given(SOUP)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_token_soup_gives_diagnostics_only(source: str) -> None:
     for text in ("typedef int T; " + source, "typedef int T; void f(void) { " + source + " } int last;"):
         unit, diagnostics = run(text)
@@ -595,7 +595,7 @@ def _check_places(source: str, diagnostics: Diagnostics) -> None:
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_mutated_kernels_give_diagnostics_only(data: st.DataObject) -> None:
     source = KERNEL
     for _ in range(data.draw(st.integers(1, 4))):
@@ -612,7 +612,7 @@ def test_mutated_kernels_give_diagnostics_only(data: st.DataObject) -> None:
 
 
 @given(st.integers(0, len(KERNEL)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_truncated_kernels_give_diagnostics_only(length: int) -> None:
     _, diagnostics = run(KERNEL[:length])
     _check_places(KERNEL[:length], diagnostics)

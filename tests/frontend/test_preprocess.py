@@ -44,7 +44,7 @@ BLANKS = st.sampled_from([" ", "\t", "  ", "\n", "\r\n", " // note\n", " /* a */
 
 
 @given(st.lists(st.tuples(WORDS, BLANKS), max_size=30))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_token_lies_where_it_is_written(parts: list[tuple[str, str]]) -> None:
     # A slash before a comment would make another comment of the two.
     assume(not any(word == "/" and blank.startswith("/") for word, blank in parts))
@@ -215,7 +215,7 @@ def conditions(draw: st.DrawFn, depth: int = 4) -> tuple[str, int]:
 
 
 @given(conditions())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_conditions_are_64_bit_arithmetic(case: tuple[str, int]) -> None:
     text, value = case
     literal = f"(-{-value - 1} - 1)" if value < 0 else str(value)
@@ -432,7 +432,7 @@ USES = st.lists(st.lists(PIECES.filter(lambda piece: "#" not in piece), min_size
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc to compare with")
 @given(PROGRAMS, USES)
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 def test_macros_expand_as_by_gcc(program: list[tuple[str, list[str]]], uses: list[list[str]]) -> None:
     macros = {head.partition("(")[0]: (head, body) for head, body in program}
     lines = [f"#define {head} {' '.join(body)}" for head, body in macros.values()]
@@ -453,7 +453,7 @@ SOUP = st.lists(st.sampled_from([*SOUP_WORDS.split(), "\n", "\n", "\\\n"]), max_
 
 
 @given(SOUP, st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whatever_the_input_only_diagnostics_come_out(source: str, tight: bool) -> None:
     if tight:
         source = source.replace(" ", "")
@@ -463,7 +463,7 @@ def test_whatever_the_input_only_diagnostics_come_out(source: str, tight: bool) 
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_bytes_too(source: bytes) -> None:
     stream, diagnostics = run(source)
     lines = len(source.decode(errors="replace").splitlines()) + 1
@@ -486,7 +486,7 @@ def test_the_error_limit_is_the_collectors() -> None:
 
 
 @given(st.lists(st.tuples(WORDS, st.sampled_from(["", " ", "\n", "\n\n\n", "\n" * 12])), max_size=30))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_text_comes_back_as_the_same_tokens(parts: list[tuple[str, str]]) -> None:
     source = "#define J(a, b) a b\n#define M - + < =\nJ(-,-) M M\n" + "".join(w + b for w, b in parts)
     first, diagnostics = run(source)

@@ -462,7 +462,7 @@ def folded(draw: st.DrawFn, depth: int = 4) -> tuple[str, str, int]:
     return both, common, _wrap(exact, common)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(folded())
 def test_integer_constants_fold_as_in_c(case: tuple[str, str, int]) -> None:
     text, name, value = case
@@ -480,7 +480,6 @@ def _without_shift_warnings(source: str) -> typed.Unit:
     return unit
 
 
-@settings(deadline=None)
 @given(st.floats(width=32, allow_nan=False), st.floats(width=32, allow_nan=False), st.sampled_from("+-*/"))
 def test_float_constants_fold_in_single_precision(a: float, b: float, op: str) -> None:
     import numpy as np

@@ -391,7 +391,7 @@ def expressions(draw: st.DrawFn, t: str, depth: int) -> Expression:
     return text, t, lambda env: OPERATORS[op](t, left[2](env), right[2](env))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_integer_expressions(data: st.DataObject) -> None:
     chosen = [data.draw(expressions(t, 3)) for t in COMPUTED]

@@ -50,7 +50,7 @@ def types() -> st.SearchStrategy[Type]:
     return st.recursive(st.one_of(SCALARS, VECTORS, POINTERS), inside, max_leaves=8)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(types(), min_size=1, max_size=4), st.booleans(), st.sampled_from([None, 32]))
 def test_layout(members: list[Type], packed: bool, alignment: int | None) -> None:
     struct = record("struct", members, packed, alignment)

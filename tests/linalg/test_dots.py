@@ -31,7 +31,7 @@ def numbers(name: str, shape: tuple[int, ...], seed: int) -> tuple[Any, Any]:
     return narrow(COMPONENT_TYPES[name], whole), whole
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     sizes=st.tuples(st.integers(1, 3), st.integers(1, 16), st.integers(2, 40), st.integers(2, 150)),
     tile=st.sampled_from([(1, 8, 16, 1), (2, 4, 8, 8), (4, 4, 4, 32), (8, 2, 16, 1)]),

@@ -36,7 +36,7 @@ def test_the_first_wrong_element_is_told():
 _FLOATS = hnp.arrays(np.float32, 8, elements=st.floats(width=32))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(_FLOATS, _FLOATS, st.sampled_from([0.0, 1e-3, 1.0]), st.sampled_from([1e-6, 0.5]))
 def test_close_is_numpys_allclose(got, wanted, atol, rtol):
     with np.errstate(all="ignore"):
@@ -47,7 +47,7 @@ def test_close_is_numpys_allclose(got, wanted, atol, rtol):
     assert result.wrong == np.count_nonzero(~close)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(_FLOATS, _FLOATS)
 def test_exact_is_equality_with_equal_nans(got, wanted):
     result = check("c == w", {"w": wanted}, {"c": got})

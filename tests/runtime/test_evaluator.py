@@ -63,7 +63,7 @@ def _expressions(draw, depth=3):
     return f"({left} {operator} {right})"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(_expressions())
 def test_any_arithmetic_gives_pythons_value_or_an_error(text):
     try:
@@ -75,7 +75,7 @@ def test_any_arithmetic_gives_pythons_value_or_an_error(text):
         np.testing.assert_array_equal(got, eval(text, dict(PYTHON)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet="aM0123 .,()[]{}:+-*/%@<>=~'\"_fglmtx!&|^\\#\n", max_size=40))
 def test_no_text_escapes_as_another_exception(text):
     try:

@@ -108,7 +108,7 @@ def test_what_is_wrong_is_told_at_its_place(text, message, part):
     assert line in str(caught.value)  # the excerpt
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet="ab16f:=[](), ~-D\n/rc\t", max_size=60))
 def test_no_header_text_escapes_as_another_exception(text):
     try:

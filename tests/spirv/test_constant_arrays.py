@@ -95,7 +95,7 @@ def _by_llvm(text: str, monkeypatch: pytest.MonkeyPatch) -> bytes:
     return result
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(arrays(), min_size=1, max_size=3))
 def test_the_values_are_llvms(rows: list[tuple[str, str]]) -> None:
     text = _module(rows)
