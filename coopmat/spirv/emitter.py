@@ -2,8 +2,8 @@
 
 A second emission in one process can be wrong, and LLVM's SPIR-V backend may end the process on bad input. Each request
 is therefore compiled in a fork of this process, which never emits. While it is idle, the emitter prepares the next
-fork, with the target machine of the last request. It imports only llvmlite, the standard library, `llvm_text.py` and
-`long_arrays.py`.
+fork, with the target machine of the last request. It imports only llvmlite, the standard library, `intrinsics.py`,
+`llvm_text.py` and `long_arrays.py`.
 
     emitter.py serve|once PATH...        PATH... becomes sys.path
 
@@ -29,10 +29,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 if TYPE_CHECKING or __name__ != "__main__":
-    from coopmat.spirv import llvm_text, long_arrays
+    from coopmat.spirv import intrinsics, llvm_text, long_arrays
 else:
     # Import the files from this directory: to import them as part of the package takes ten times as long.
     sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120 (pathlib is slow to import)
+    import intrinsics
     import llvm_text
     import long_arrays
 
@@ -137,7 +138,7 @@ def compile_ir(request: Request, text: str, machine: Any = None) -> tuple[dict[s
         module = _parsed(text)
         return {"seconds": laps.seconds, "passes": "print"}, [b"", str(module).encode()]
     module, ir, passes = _without_illegal_types(request, text, machine, laps)
-    right = llvm_text.fix_backend_bugs(llvm_text.strip_guards(ir))
+    right = llvm_text.fix_backend_bugs(intrinsics.without_intrinsics(llvm_text.strip_guards(ir)))
     emitted, arrays = long_arrays.without_arrays(right) if request["cuts_arrays"] else (right, {})
     if right is not ir or arrays:
         ir = right
@@ -190,7 +191,7 @@ def _optimized(text: str, passes: str, request: Request, machine: Any, laps: _La
     if passes != "none":
         _run_passes(module, machine, passes)
         laps.end("passes")
-    return module, str(module) if passes != "none" or "llvm_ir" in request["want"] else text
+    return module, str(module)
 
 
 def _parsed(text: str) -> Any:

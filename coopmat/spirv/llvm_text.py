@@ -39,8 +39,8 @@ def fix_backend_bugs(ir: str) -> str:
     The backend merges a zero extension with the truncation or sign extension before it, with wrong types, or crashes; a
     `freeze` between them, which it drops, prevents that. The backend cannot truncate integers to vectors of i1, nor
     convert such vectors to floats. It keeps eight bits of an alignment, which are 0 for 256. For variables that are
-    chosen at run time see `_with_whole_locals`, for those that calls access `_with_addresses_of_variables`, for
-    llvm.bitreverse `_with_reversals`.
+    chosen at run time see `_with_whole_locals`, for those that hold pointers `_with_whole_privates`, for those that
+    calls access `_with_addresses_of_variables`.
     """
     narrowed = set(_NARROWED.findall(ir)) if "zext" in ir else set()
     names = (f'%"mended {number}"' for number in itertools.count())
@@ -68,12 +68,12 @@ def fix_backend_bugs(ir: str) -> str:
         text = _TRUNCATION_TO_TRUTH.sub(test, _TRUTH_TO_FLOAT.sub(choose, text))
     if " addrspace(3) global " in text:
         text = _with_whole_locals(text, names)
+    if _POINTER_ACCESS.search(text):
+        text = _with_whole_privates(text, names)
     if re.search(_COUNTING, text):
         text = _with_addresses_of_variables(text, names)
     if _WIDELY_ALIGNED.search(text):
         text = _WIDELY_ALIGNED.sub(r"\1 128", text)
-    if "@llvm.bitreverse." in text:
-        text = _with_reversals(text)
     return ir if text == ir else text
 
 
@@ -129,6 +129,34 @@ def _address(name: str, variable: str, kind: str) -> str:
     return f"  {name} = getelementptr inbounds {kind}, ptr addrspace(3) {variable}{zeros}\n"
 
 
+_PRIVATE_VARIABLE = re.compile(r"^ *(%\S+) = alloca (?!ptr\b|target\b)(.+?)(?:, align \d+)?$", re.MULTILINE)
+_POINTER_ACCESS = re.compile(r"(?:(?:load|store) (?:volatile )?|getelementptr (?:\w+ )*)ptr\b.*")
+
+
+def _with_whole_privates(ir: str, names: Iterator[str]) -> str:
+    """Access each private variable that holds pointers through a getelementptr of the variable's type.
+
+    The backend deduces another type of a variable from pointers that are loaded from it, stored to it or indexed in it.
+    Then it allocates too little memory. It leaves a variable its type that only this getelementptr uses.
+    """
+
+    def rewrite(function: re.Match[str]) -> str:
+        head = _ENTRY.match(function[0])
+        assert head is not None
+        body = function[0][head.end() :]
+        accesses = " ".join(_POINTER_ACCESS.findall(body)).replace(",", " ")
+        for variable, kind in _PRIVATE_VARIABLE.findall(head[0]):
+            if "ptr" not in kind and f" {variable} " not in f"{accesses} ":
+                continue
+            name, word = next(names), re.escape(variable) + r'(?![\w.$"-])'
+            # A lifetime must be that of the variable itself.
+            body = re.sub(word, name, re.sub(rf".*@llvm\.lifetime\..*{word}.*\n", "", body))
+            body = f"  {name} = getelementptr inbounds {kind}, ptr {variable}, i64 0\n{body}"
+        return head[0] + body
+
+    return _FUNCTION.sub(rewrite, ir)
+
+
 # Names of functions that count in units of their first parameter's pointee.
 _COUNTING = "__spirv_(?:CooperativeMatrix|SubgroupBlock|ocl_prefetch)|intel_sub_group_block_|prefetch"
 _ACCESS_TO_VARIABLE = re.compile(
@@ -151,38 +179,6 @@ def _with_addresses_of_variables(ir: str, names: Iterator[str]) -> str:
         return f"  {name} = getelementptr inbounds i8, {kind} {variable}, i64 0\n{start}{kind}{attributes} {name}"
 
     return _ACCESS_TO_VARIABLE.sub(rewrite, ir)
-
-
-_REVERSAL = re.compile(r"^declare (.*?(i\d+)>?) @llvm\.(bitreverse\.\w+)\(.*$", re.MULTILINE)
-
-
-def _with_reversals(ir: str) -> str:
-    """Replace llvm.bitreverse, which optimisation makes from shifts and masks, by functions that this text defines.
-
-    The SPIR-V instruction needs SPV_KHR_bit_instructions, which few drivers have; without it the backend crashes.
-    """
-
-    def define(match: re.Match[str]) -> str:
-        kind, element, name = match.groups()
-        width, value, lines = int(element[1:]), "%0", []
-        everything, step = (1 << width) - 1, width // 2
-        while step:
-            # The mask of the lower half of every 2 * step bits: the halves swap, then the halves of these.
-            low, by = (
-                f"splat ({element} {n})" if kind != element else str(n) for n in (everything // ((1 << step) + 1), step)
-            )
-            lines += [
-                f"%up{step} = and {kind} {value}, {low}",
-                f"%left{step} = shl {kind} %up{step}, {by}",
-                f"%down{step} = lshr {kind} {value}, {by}",
-                f"%right{step} = and {kind} %down{step}, {low}",
-                f"%both{step} = or {kind} %left{step}, %right{step}",
-            ]
-            value, step = f"%both{step}", step // 2
-        body = "".join(f"  {line}\n" for line in [*lines, f"ret {kind} {value}"])
-        return f"define internal {kind} @coopmat.{name}({kind} %0) {{\n{body}}}"
-
-    return _REVERSAL.sub(define, ir).replace("@llvm.bitreverse.", "@coopmat.bitreverse.")
 
 
 # Constructs that the backend compiles wrongly: a null matrix, an undefined matrix as a phi's operand, a select of

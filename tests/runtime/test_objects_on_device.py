@@ -350,3 +350,57 @@ def test_vector_loads_and_stores_at_the_start_of_objects(device: DeviceInfo) -> 
     x = np.array([1.25, -2.5, 3.75, 4.5, 5.0, 6.0, -7.0, 8.5], np.float32)
     arguments = [np.zeros(8 * 64, np.float32), x, Value(np.int32(1))]
     compare(device, FIRST_ELEMENTS, [Launch("k", arguments, (8,), (8,))], PLAIN_AND_OPTIMISED)
+
+
+ARRAYS_OF_POINTERS = """
+typedef struct { global short *at[2]; int tag; } Cursor;
+kernel void k(global int *in, global short *g) {
+    global short *p[3];
+    p[0] = g; p[1] = g + 17; p[2] = g;
+    p[in[0]] = g + 24;
+    p[1][0] = 7;
+    for (int i = 0; i < in[1]; ++i)
+        p[in[0]] = &g[in[2]];
+    in[3] = p[0] - g; in[4] = p[1] - g; in[5] = p[2] - g;
+}
+kernel void structs(global int *in, global short *g) {
+    Cursor c[2] = {{{g, g + 3}, 5}, {{g + 9, g + 1}, 6}};
+    global short **first = c[0].at;
+    for (int i = 0; i < in[1]; ++i) c[in[0] - 1].at[i & 1] = first[in[0] - 1] + i;
+    in[3] = c[0].at[in[0] - 1] - g; in[4] = c[1].at[0] - g; in[5] = c[1].at[1] - g + c[1].tag;
+}
+"""
+
+
+def test_arrays_of_pointers(device: DeviceInfo) -> None:
+    launches = [
+        Launch(name, [np.array([2, 3, 5, 0, 0, 0], np.int32), ints(32).astype(np.int16)]) for name in ("k", "structs")
+    ]
+    compare(device, ARRAYS_OF_POINTERS, launches, PLAIN_AND_OPTIMISED)
+
+
+OVERLAPPING_COPIES = """
+typedef struct { float e[4]; } Row;
+void rotate_rows(Row *m) { Row t = m[0]; for (int i = 0; i < 2; i++) m[i] = m[i + 1]; m[2] = t; }
+kernel void k(const global float *p, global float *out) {
+    Row m[3];
+    for (int i = 0; i < 4; i++) { m[0].e[i] = p[i]; m[1].e[i] = p[4 + i]; m[2].e[i] = 3; }
+    rotate_rows(m); rotate_rows(m);
+    for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) out[i * 4 + j] = m[i].e[j];
+}
+kernel void down(global char *p, int n) {
+    local char t[64];
+    for (int i = 0; i < 13; i++) t[i] = p[i];
+    for (int i = 0; i < 12; i++) t[i] = t[i + 1];
+    for (int i = n; i > 0; i--) t[i] = t[i - 1];
+    for (int i = 0; i < 13; i++) p[i] = t[i];
+    for (int i = 13; i > 0; i--) p[i + 16] = p[i + 15];
+}
+"""
+
+
+def test_copies_between_overlapping_objects(device: DeviceInfo) -> None:
+    """LLVM makes memmoves of these loops."""
+    rows = [np.arange(8, dtype=np.float32), np.zeros(12, np.float32)]
+    launches = [Launch("k", rows), Launch("down", [np.arange(32, dtype=np.int8), Value(np.array(9, np.int32))])]
+    compare(device, OVERLAPPING_COPIES, launches, PLAIN_AND_OPTIMISED)
