@@ -52,6 +52,32 @@ def test_an_overloadable_function_joins_the_builtins() -> None:
     assert "_Z3maxii" in text and "user.max" in text
 
 
+@pytest.mark.parametrize(
+    ("own", "call", "expected"),
+    [
+        ("int O fmax(int a, int b) { return 9; }", "fmax(m, 0.5f)", [0.5, 0.5, 1, 2]),
+        ("C O fmax(C a, int q) { return a * q; }", "fmax(m, 0.5f)", [0.5, 0.5, 1, 2]),
+        ("C O fmax(C a, int q) { return fmax(a, (float)q) * 2; }", "fmax(m, 1)", [2, 2, 2, 4]),
+        ("C O fmax(C a, float q) { return a * q; }", "fmax(m, 3.0f)", [-3, 0, 3, 6]),
+        ("C O fmax(C a, C b) { return a - b; }", "fmax(fmax(m, m), 1.0f)", [1, 1, 1, 1]),
+    ],
+)
+def test_own_functions_beside_the_builtin_for_matrices(
+    device: DeviceInfo, own: str, call: str, expected: list[float]
+) -> None:
+    source = f"""
+        #define O __attribute__((overloadable))
+        #define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+        #define USE CLK_COOPERATIVE_MATRIX_ACCUMULATOR
+        typedef float C __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 2, 2, USE)));
+        {own}
+        kernel void k(global float *p) {{ C m = coop_mat_load(p, ROW, 2); coop_mat_store(p, {call}, ROW, 2); }}
+    """
+    launch = Launch("k", [np.array([-1, 0, 1, 2], np.float32)])
+    (buffers,) = execute(device, coopmat.compile(source, ["--matrices", "one"]).spirv, [launch])
+    assert buffers[0].tolist() == expected
+
+
 @pytest.mark.parametrize("call", ["f(1.0)", "f(1u)"])
 def test_ambiguous_calls_are_told(call: str) -> None:
     source = "#define O __attribute__((overloadable))\nint O f(int x) { return 1; } int O f(long x) { return 2; }"

@@ -97,6 +97,7 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
     candidates = [_Candidate(f.type.parameters, f) for f in family.functions]
     if row is not None and row.status == builtins.SUPPORTED:
         candidates += [_Candidate(overload.parameters, overload) for overload in builtins.overloads(row)]
+        candidates += _component_wise(family, arguments)
     best, unbeaten = builtins.best_of(candidates, [argument.type for argument in arguments])
     if best is None:
         names = ", ".join(str(argument.type) for argument in arguments)
@@ -104,6 +105,8 @@ def _overloaded_call(c: Context, family: Overloads, node: syntax.Call) -> Expr:
         if unbeaten:
             c.fail("ambiguous-call", f"the call of '{family.name}' with ({names}) is ambiguous", node.span, notes=notes)
         c.fail("no-matching-function", f"no '{family.name}' takes ({names})", node.span, notes=notes)
+    if best.function is None:
+        return matrices.component_wise(c, family.name, arguments, node)
     if isinstance(best.function, builtins.Overload):
         return resolved(c, family.name, arguments, node)
     function = best.function
@@ -145,8 +148,20 @@ def _overload_values(c: Context, family: Overloads, node: syntax.Call) -> list[E
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """A function that a call may mean; None is the builtin for matrices, component by component."""
+
     parameters: tuple[Type, ...]
-    function: typed.FunctionDecl | builtins.Overload
+    function: typed.FunctionDecl | builtins.Overload | None
+
+
+def _component_wise(family: Overloads, arguments: list[Expr]) -> list[_Candidate]:
+    """Return the builtin for matrices of these types, unless the user has the same function."""
+    matrix = next((a.type for a in arguments if isinstance(a.type, CoopMatrixType)), None)
+    if matrix is None or not matrices.is_component_wise(family.name):
+        return []
+    parameters = tuple(a.type if isinstance(a.type, CoopMatrixType) else matrix.component for a in arguments)
+    is_users = any(f.type.parameters == parameters for f in family.functions)
+    return [] if is_users else [_Candidate(parameters, None)]
 
 
 def _builtin_call(c: Context, name: str, node: syntax.Call, expected: Type | None) -> Expr:
