@@ -198,6 +198,21 @@ POINTERS = {
         ((char *)&w)[n] = 9; out[0] = w + p[n];""",
         [0x07020906],
     ),
+    "differences of pointers to a table": (
+        """constant long *p = (constant long *)&row + n; out[0] = p - (constant long *)&row; out[1] = p >= p;
+        local short4 v; local char *q = (local char *)&v; out[2] = &q[n + 1] - (local char *)&v;""",
+        [1, 1, 2],
+    ),
+    "a null pointer in a branch that is not taken": (
+        "if (n == 2) for (int j = 0; j < n; j++) out[j] = ((private int *)0)[j]; else out[0] = 4;",
+        [4],
+    ),
+    "steps from pointers that are not set": (
+        """ushort v = 3; long w[2] = {7, n}; long *p;
+        *(n == 2 ? (ushort *)0 - 0 : (ushort *)&v) = 5; out[0] = v;
+        p = (n == 1 ? w + 2 : p) + -1; out[1] = *p;""",
+        [5, 1],
+    ),
     "local pointers chosen by a branch": (
         """local int v[4]; v[0] = n; v[1] = n + 4; local int *p = v + n;
         if (n == 2) { p = v + 1; v[3] = 1; } out[0] = *p;""",
@@ -209,7 +224,7 @@ POINTERS = {
 @pytest.mark.parametrize("name", POINTERS)
 def test_pointers_that_leave_a_row_or_may_be_null(device: Device, name: str) -> None:
     body, expected = POINTERS[name]
-    table = "constant int table[2][3] = {{1, 2, 3}, {4, 5, 6}};\n"
+    table = "constant int table[2][3] = {{1, 2, 3}, {4, 5, 6}};\nconstant float8 row = (float8)(1);\n"
     out = np.zeros(len(expected), np.int32)
     device.program(f"{table}kernel void k(global int *out, int n) {{ {body} }}").k(1, 1, out, np.int32(1))
     assert out.tolist() == expected

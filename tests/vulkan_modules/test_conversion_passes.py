@@ -114,6 +114,21 @@ def test_null_pointers() -> None:
     vulkan(kernel("global int *p = a[i] ? o : (global int *)0; if (p) p[i] = 1;"))
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "constant long *p = (constant long *)&row + 2; o[0] = p - (constant long *)&row;",
+        "constant short *p = (constant short *)&row; o[0] = p >= p;",
+        "local short4 v; v.x = 1; local short (*q)[3] = (local short (*)[3])&v; o[0] = &q[i] - (local short (*)[3])&v;",
+        "if (a[0]) for (int j = 0; j < i; j++) o[j] = ((private int *)0)[j];",
+        "ushort v = 3; *(a[0] ? (ushort *)0 - 0 : (ushort *)&v) = 5; o[0] = v;",
+        "long v = 3, *p; p = (a[0] ? &v + 4 : p) + -4; o[0] = *p;",
+    ],
+)
+def test_addresses_of_variables_and_pointers_that_are_not_set(body: str) -> None:
+    vulkan("constant float8 row = (float8)(1);" + kernel(body))
+
+
 def test_pointers_beside_a_word_that_is_changed_by_bytes() -> None:
     body = "int w = a[i]; ((char *)&w)[3] = 7; local int *p = t + 1; o[i] = w + p[i];"
     vulkan(kernel(body, "global int *o, global int *a, local int *t"))

@@ -34,7 +34,7 @@ from .places import Places
 from .pointers import STRUCT, drop_markers
 from .printing import printing
 from .reflection import reflection
-from .scalars import comparisons, flags, float_atomics, null_pointers, roundings
+from .scalars import comparisons, constant_expressions, flags, float_atomics, null_pointers, roundings
 from .structure import structure
 from .unaligned import unaligned
 from .wide_vectors import wide_vectors
@@ -56,6 +56,7 @@ class Converted:
 
 
 _PASSES: tuple[Callable[[Context], None], ...] = (
+    constant_expressions,
     printing,
     interface,
     addresses,

@@ -66,15 +66,15 @@ class _Classes:
         self.drop_casts()
 
     def fold_nulls(self) -> None:
-        """Replace casts of null pointers by null pointers of the other type."""
+        """Replace casts of empty pointers, and steps from generic ones, by null pointers of the other type."""
         ids: dict[int, int] = {}
         for body in self.parts.functions:
             for item in body:
-                if item.opcode in _CASTS and item.result_type in self.pointees:
-                    source = self.definitions[ids.get(item.operands[0], item.operands[0])]
-                    if source.opcode == OP["OpConstantNull"]:
-                        null = self.parts.globals.intern("OpConstantNull", result_type=item.result_type)
-                        ids[item.result or 0] = null
+                own = self.pointees.get(item.result_type or 0)
+                if own is None or item.opcode not in (_CASTS | _CHAINS if own[0] == _GENERIC else _CASTS):
+                    continue
+                if self.definitions[ids.get(item.operands[0], item.operands[0])].opcode in EMPTY:
+                    ids[item.result or 0] = self.parts.globals.intern("OpConstantNull", result_type=item.result_type)
         substitute(self.parts, ids)
 
     def infer(self, body: list[Instruction]) -> bool:

@@ -95,7 +95,8 @@ class _Flattener:
     def run(self) -> None:
         for group, variables in self.pointers.groups():
             classes = {self.pointers.storage_class(variable) for variable in variables}
-            space = next((c for c in (WORKGROUP, PRIVATE, FUNCTION) if c in classes), FUNCTION)
+            # Pointers that are only null need an array, too, in front of accesses that never happen.
+            space = next((c for c in (WORKGROUP, PRIVATE, FUNCTION) if c in classes), PRIVATE)
             self.memories[group] = _Memory(math.gcd(_WIDEST, *map(self.element_size, variables)), space)
         for body in self.parts.functions:
             for item in body:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...spirv.module import ENUM, OP, Instruction, numbers
+from ...spirv.module import ENUM, OP, OPCODES, Instruction, numbers
 from .arithmetic import Arithmetic
 from .code import Code, operand_ids, prepend, rewrite, substitute
 from .context import Context
@@ -10,7 +10,9 @@ from .floats import to_half
 from .layout import PSB
 from .pointers import DERIVING, PHI, POINTER, SELECT, VECTOR
 
-_NULL, _PTR_EQUAL, _PTR_NOT_EQUAL, _PTR_DIFF = numbers("Op*", "ConstantNull PtrEqual PtrNotEqual PtrDiff")
+_NULL, _EXPRESSION, _PTR_EQUAL, _PTR_NOT_EQUAL, _PTR_DIFF = numbers(
+    "Op*", "ConstantNull SpecConstantOp PtrEqual PtrNotEqual PtrDiff"
+)
 _TEST_AND_SET, _CLEAR = numbers("OpAtomicFlag*", "TestAndSet Clear")
 _FLOAT = OP["OpTypeFloat"]
 _ROUNDING = ENUM["Decoration.FPRoundingMode"]
@@ -21,6 +23,29 @@ _EVEN, _ZERO, _UP, _DOWN = numbers("FPRoundingMode.*", "RTE RTZ RTP RTN")
 # rounding mode -> number of the instruction of GLSL.std.450 that rounds to an integer
 _ROUND = {_EVEN: 2, _ZERO: 3, _UP: 9, _DOWN: 8}
 _NAMES = {_ZERO: "_rtz", _UP: "_rtp", _DOWN: "_rtn"}
+
+
+def constant_expressions(context: Context) -> None:
+    """Compute constant expressions at the beginning of each function: Vulkan permits none of addresses outside."""
+    parts = context.parts
+    for body in parts.functions:
+        code, ids = Code(parts), dict[int, int]()
+
+        def compute(value: int, code: Code = code, ids: dict[int, int] = ids) -> int:
+            definition = parts.definitions.get(value)
+            if definition is None or definition.opcode != _EXPRESSION or value in ids:
+                return ids.get(value, value)
+            opcode, *operands = definition.operands
+            ids[value] = code.add(OPCODES[opcode].name, definition.result_type, *map(compute, operands))
+            return ids[value]
+
+        for item in body:
+            for value in operand_ids(parts, item):
+                compute(value)
+        if ids:
+            substitute(parts, ids, [body])
+            prepend(parts, body, [], code.items)
+    parts.globals.assign([item for item in parts.globals.items if item.opcode != _EXPRESSION])
 
 
 def null_pointers(context: Context) -> None:
