@@ -19,6 +19,7 @@ def main() -> int:
     parser.add_argument("--without", action="append", default=[], choices=sorted(FEATURES), help="leave out a feature")
     parser.add_argument("--batch", type=int, default=8, help="programs in one source (8)")
     parser.add_argument("--tries", type=int, default=150, help="runs to reduce a failing program (150)")
+    parser.add_argument("--seconds", type=float, default=3600, help="start no source after so many seconds (3600)")
     parser.add_argument("--print", action="store_true", help="print the sources instead of running them")
     options = parser.parse_args()
     first, end = map(int, options.seeds.split(":"))
@@ -29,7 +30,7 @@ def main() -> int:
     began = time.monotonic()
     report = run(
         options.on, range(first, end), lambda text: print(text, flush=True),
-        batch=options.batch, without=options.without, tries=options.tries,
+        batch=options.batch, without=options.without, tries=options.tries, seconds=options.seconds,
     )  # fmt: skip
     print(
         f"{report.passed} passed, {sum(map(len, report.refused.values()))} refused, {len(report.failures)} failed: ",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -70,8 +71,13 @@ def differences(executor: str, programs: Sequence[Launchable]) -> list[str]:
 
 
 def features_for(executor: str, without: Iterable[str] = ()) -> frozenset[str]:
-    """Return the features that the executor supports: PoCL has no generic pointers."""
-    return FEATURES - set(without) - ({"generic"} if executor.startswith("pocl") else set())
+    """Return the features that the executor supports.
+
+    PoCL has no generic pointers. Compilers of OpenCL C use the rules of C99 on aliasing.
+    """
+    lacks = {"generic"} if executor.startswith("pocl") else set()
+    lacks |= {"punning"} if executor in ("c", "own", "pocl", "pocl-own") else set()
+    return FEATURES - lacks - set(without)
 
 
 def run(
@@ -82,10 +88,14 @@ def run(
     batch: int = 8,
     without: Iterable[str] = (),
     tries: int = 150,
+    seconds: float = 3600,
 ) -> Report:
-    """Run the programs of the seeds, and report each failure with a reduced program."""
+    """Run the programs of the seeds for some time, and report each failure with a reduced program."""
+    end = time.monotonic() + seconds
     worker, report, features = Worker(executor), Report(), features_for(executor, without)
     for start in range(seeds.start, seeds.stop, batch):
+        if time.monotonic() > end:
+            break
         programs = [generate(seed, features) for seed in range(start, min(start + batch, seeds.stop))]
         for program, reason in zip(programs, _run_batch(worker, programs, report), strict=True):
             if not reason:

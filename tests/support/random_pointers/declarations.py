@@ -52,7 +52,8 @@ class Declarations:
 
     def _machine(self, item: int) -> Machine:
         own = [self.random.randrange(4) for _ in range(INPUTS - FLAGS)]
-        return Machine(self.objects, [*range(FLAGS), *own], [self.random.getrandbits(32) for _ in range(DATA)])
+        data = [self.random.getrandbits(32) for _ in range(DATA)]
+        return Machine(self.objects, [*range(FLAGS), *own], data, tags=None if "punning" in self.features else {})
 
     # Types.
 

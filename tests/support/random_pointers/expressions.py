@@ -91,6 +91,8 @@ def cast(pointer: Pointer, kind: Type) -> Pointer:
         return pointer
 
     def evaluate(m: Machine) -> Address:
+        if m.tags is not None and isinstance(kind, Record):
+            raise Undefined("aliasing")
         return m.check_alignment(pointer.evaluate(m), kind.align)
 
     return Pointer(f"(({point(pointer.space, kind)}){pointer.text})", pointer.space, kind, evaluate)
@@ -180,6 +182,7 @@ def load(place: Place) -> Value:
     def evaluate(m: Machine) -> bytes:
         address, kind = place.evaluate(m), place.kind
         if not place.parts:
+            m.access(address, kind)
             return m.load(address, meaningful(kind))[: value_size(kind)]
         size = kind.element.size if isinstance(kind, Vector) else kind.size
         # The compiler may load the whole vector, which is inside the object if its last component is.
@@ -191,6 +194,7 @@ def load(place: Place) -> Value:
 def store_to(m: Machine, place: Place, value: bytes) -> None:
     address, kind = place.evaluate(m), place.kind
     if not place.parts:
+        m.access(address, kind)
         mask = meaningful(kind)
         return m.store(address, value.ljust(len(mask), b"\0"), mask)
     size = kind.element.size if isinstance(kind, Vector) else kind.size
@@ -207,6 +211,8 @@ def elements(pointer: Pointer, number: Number, count: int) -> Callable[[Machine]
             raise Undefined("negative size_t")
         address = m.move(pointer.evaluate(m), steps * size)
         m.reserve(address, size)
+        for i in range(count):
+            m.access(m.move(address, i * pointer.kind.size), pointer.kind)
         return address
 
     return evaluate

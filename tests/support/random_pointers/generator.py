@@ -14,9 +14,10 @@ from .operands import Operands
 from .programs import Program
 from .statements import Slot, Statement
 
-FEATURES = frozenset({"generic", "packed", "atomics", "stored", "local", "union", "differences"})
+FEATURES = frozenset({"generic", "packed", "atomics", "stored", "local", "union", "differences", "punning"})
 """The features that a caller may leave out: generic pointers; packed structs; atomics; pointers in arrays and structs;
-local memory; unions; differences of pointers to constant and local memory."""
+local memory; unions; differences of pointers to constant and local memory; accesses of objects as other types, which
+C99 leaves undefined except for characters, but which are defined in SPIR-V."""
 
 
 def generate(seed: int, features: Iterable[str] = FEATURES, statements: int = 14) -> Program:

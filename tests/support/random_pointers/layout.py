@@ -164,6 +164,24 @@ def meaningful(kind: Type) -> bytes:
     return bytes(mask)
 
 
+@cache
+def aliasing(kind: Type) -> tuple[str, ...]:
+    """Return for each byte the type that accesses must have (C99 6.5, paragraph 7), "" for any type.
+
+    Compilers of OpenCL C let vectors, characters and members of unions alias all types.
+    """
+    if isinstance(kind, Scalar):
+        return (kind.name.removeprefix("u") if kind.size > 1 else "",) * kind.size
+    if isinstance(kind, Array):
+        return aliasing(kind.element) * kind.count
+    found = [""] * kind.size
+    if isinstance(kind, Record) and not kind.is_union:
+        for member in kind.members:
+            at = kind.offsets[member.name]
+            found[at : at + member.type.size] = aliasing(member.type)
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Step:
     """A step from an object to a part of it: a member, or an element of an array if `member` is None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .layout import Type, meaningful
+from .layout import Type, aliasing, meaningful
 
 
 class Undefined(Exception):
@@ -51,6 +51,7 @@ class Machine:
     inputs: the numbers in the kernel's argument `in`.
     data: the numbers in the kernel's argument `data`; `used` of them were read.
     out: the numbers that the kernel wrote.
+    tags: object -> for each byte, the type of its accesses; None if objects may be accessed as any type.
     """
 
     objects: dict[str, Object]
@@ -62,17 +63,32 @@ class Machine:
     counters: dict[str, int] = field(default_factory=dict)
     out: list[int] = field(default_factory=list)
     used: int = 0
+    tags: dict[str, list[str]] | None = None
 
     def add(self, declared: Object, contents: bytes) -> None:
         self.memory[declared.name] = bytearray(contents)
         mask = meaningful(declared.kind) if declared.is_initialised else bytes(declared.kind.size)
         self.known[declared.name] = bytearray(mask)
+        if self.tags is not None:
+            self.tags[declared.name] = list(aliasing(declared.kind))
 
     def copy(self) -> Machine:
         memory = {name: bytearray(old) for name, old in self.memory.items()}
         known = {name: bytearray(old) for name, old in self.known.items()}
         state = dict(self.pointers), dict(self.counters), list(self.out), self.used
-        return Machine(self.objects, self.inputs, self.data, memory, known, *state)
+        tags = None if self.tags is None else {name: list(old) for name, old in self.tags.items()}
+        return Machine(self.objects, self.inputs, self.data, memory, known, *state, tags)
+
+    def access(self, address: Address, kind: Type) -> None:
+        """Check that the type of an access does not conflict with those of other accesses."""
+        if self.tags is None:
+            return
+        self.reserve(address, kind.size)
+        tags = self.tags[address.base]
+        for i, tag in enumerate(aliasing(kind), address.offset):
+            if tag and tags[i] not in ("", tag):
+                raise Undefined("aliasing")
+            tags[i] = tags[i] or tag
 
     def check_alignment(self, address: Address, align: int) -> Address:
         if address.base and (self.objects[address.base].align % align or address.offset % align):

@@ -96,6 +96,7 @@ def store_and_advance(slot: Slot, value: Value) -> Statement:
 
     def action(m: Machine) -> None:
         contents, address, mask = value.evaluate(m), m.pointers.get(slot.key(m), Address("", 0)), meaningful(slot.kind)
+        m.access(address, slot.kind)
         m.store(address, contents.ljust(len(mask), b"\0"), mask)
         move_by(m, slot, 1)
 
@@ -246,8 +247,10 @@ def copy_loop(target: Pointer, source: Pointer, count: Number, is_descending: bo
         numbers = range(count.evaluate(m))
         size = value_size(target.kind)
         for i in reversed(numbers) if is_descending else numbers:
-            contents = m.load(m.move(source.evaluate(m), i * size), b"\1" * size)
-            m.store(m.move(target.evaluate(m), i * size), contents, b"\1" * size)
+            start, end = m.move(source.evaluate(m), i * size), m.move(target.evaluate(m), i * size)
+            m.access(start, source.kind)
+            m.access(end, target.kind)
+            m.store(end, m.load(start, b"\1" * size), b"\1" * size)
 
     head = f"int j = {count.text} - 1; j >= 0; --j" if is_descending else f"int j = 0; j < {count.text}; ++j"
     return simple(f"for ({head}) {target.text}[j] = {source.text}[j];", action)
@@ -261,6 +264,7 @@ def walk(pointer: Pointer, count: Number) -> Statement:
         total, size, start = 0, pointer.kind.size, pointer.evaluate(m)
         m.move(start, count.evaluate(m) * size)
         for i in range(count.evaluate(m)):
+            m.access(m.move(start, i * size), pointer.kind)
             total = total * 31 + int.from_bytes(m.load(m.move(start, i * size), b"\1" * size), "little")
         m.out.append(total % (1 << 32))
 
@@ -275,6 +279,7 @@ def atomic(name: str, pointer: Pointer, operand: Number) -> Value:
 
     def evaluate(m: Machine) -> bytes:
         address, b = pointer.evaluate(m), operand.evaluate(m)
+        m.access(address, pointer.kind)
         old = m.load(address, b"\1" * 4)
         a = int.from_bytes(old, "little", signed=is_signed)
         b = b if is_signed else b % (1 << 32)
