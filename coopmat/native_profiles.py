@@ -19,6 +19,8 @@ class NativeProfile:
     arithmetic: arithmetic instructions on whole matrices. Without it, they become loops over the components of a
         work-item.
     conversions: conversion instructions on whole matrices. Without it, they become such loops too.
+    roundings: decorations of these conversions for rounding and saturation, which Vulkan lacks. Without it, library
+        functions round and clamp components, and a conversion without decorations follows.
     functions: matrices, or pointers to them, as parameters and results. Without it, such functions are inlined.
     small_floats: bfloat16 and smaller component types. Without it, bfloat16 components are 16-bit integers, which an
         operand of SPV_INTEL_joint_matrix on the multiply-add interprets; other such types are rejected.
@@ -34,6 +36,7 @@ class NativeProfile:
     name: str
     arithmetic: bool = True
     conversions: bool = True
+    roundings: bool = True
     functions: bool = True
     small_floats: bool = True
     maintenance: bool = False

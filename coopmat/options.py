@@ -194,7 +194,8 @@ class CompileOptions:
     @property
     def consumer(self) -> NativeProfile:
         """The profile of the consumer of a native module; the target environment's if no profile is named."""
-        return NATIVE_PROFILES[self.native_profile or (VULKAN if self.is_vulkan else KHR).name]
+        profile = NATIVE_PROFILES[self.native_profile or (VULKAN if self.is_vulkan else KHR).name]
+        return replace(profile, roundings=False) if self.is_vulkan else profile
 
     @property
     def is_vulkan(self) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from .lowering import library_sections
 from .maps import BLOCKS, COLUMN, ROW, ROW_AND_COLUMN
 from .memory_rules import MOST_PLACED, MemoryRules
-from .variants import ComponentType, Layout, MatrixType, Use
+from .variants import ComponentType, Conversion, Layout, MatrixType, Use
 
 FILE = "native.cl"
 TILE_ALIGN = MOST_PLACED
@@ -412,6 +412,55 @@ class ClampedConvert(Function):
             "LEAST": _constant(least, source),
             "MOST": _constant(most, source),
         }
+
+
+_ROUND = {"": "", "rtz": "", "rte": "rint", "rtp": "ceil", "rtn": "floor"}
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedConvert(Function):
+    """A conversion of floats that rounds or saturates components, and then converts the matrix: `M2 f(M m)`.
+
+    Vulkan lacks the decorations FPRoundingMode and SaturatedConversion.
+    """
+
+    matrix: MatrixType
+    to: ComponentType
+    how: Conversion
+
+    @property
+    def function_name(self) -> str:
+        return _name("convert", self.matrix, self.to.name, *self.how.words)
+
+    def definitions(self) -> dict[str, str]:
+        t, to = self.matrix.component, self.to
+        wide, suffix = ("double", "") if t.bits == 64 else ("float", "f")
+        there = "_".join(("convert", to.opencl_c, *self.how.words))
+        macros = {
+            "OP": "SATURATE" if self.how.saturate and to.is_integer else "ROUND",
+            "MATRIX": spelled(self.matrix),
+            "TO": spelled(replace(self.matrix, component=to)),
+            "T": t.opencl_c,
+            "WIDE": wide,
+            "ROUND(x)": f"{_ROUND[self.how.rounding]}(x)" if to.is_integer else f"({wide}){there}(x)",
+        }
+        if macros["OP"] == "SATURATE":
+            macros |= {"LEAST": f"{float(to.least).hex()}{suffix}", "END": f"{float(to.largest + 1).hex()}{suffix}"}
+            macros["MOST"] = _constant(int(to.largest), to)
+        return macros
+
+
+def undecorated(matrix: MatrixType, to: ComponentType, how: Conversion) -> Function | None:
+    """Return the function for a conversion that otherwise needs decorations, or None.
+
+    Conversions from integers and double to floating point have none: they remain instructions, which the driver rounds.
+    """
+    t = matrix.component
+    if t.is_integer:
+        return ClampedConvert(matrix, to) if how.saturate and to.is_integer and t.bits > to.bits else None
+    if to.is_integer:
+        return RoundedConvert(matrix, to, how) if how.saturate or _ROUND[how.rounding] else None
+    return RoundedConvert(matrix, to, how) if how.rounding and to.bits < t.bits <= 32 else None
 
 
 def _and_allowed(rules: MemoryRules, component: ComponentType) -> str:

@@ -16,6 +16,7 @@ from ..frontend.calls import CallGraph
 from ..frontend.kernel_info import describe, sub_group_size
 from ..frontend.matrix_terms import COMPONENTS, matrix_type
 from ..frontend.types import (
+    FLOAT,
     PLAIN,
     SCOPE_SUBGROUP,
     UINT,
@@ -41,6 +42,7 @@ from ..matrices.native_library import (
     StagedMove,
     StagedReduce,
     StagedStore,
+    undecorated,
 )
 from ..matrices.variants import Layout, MatrixType
 from ..native_profiles import KHR, NATIVE_PROFILES, NativeProfile
@@ -233,30 +235,42 @@ class _Function(FunctionRewriter):
     def convert(self, e: typed.MatrixConvert, new: typed.MatrixConvert) -> typed.Expr:
         source, target = e.operand.type, e.type
         assert isinstance(source, CoopMatrixType) and isinstance(target, CoopMatrixType)
-        old_type, new_type = source.component, target.component
-        clamps = e.how.saturate and not old_type.is_float and not new_type.is_float
         moves = e.how.transposed or source.use is not target.use
         has_move = self.unit.profile.has_move(source.use is MatrixUse.ACCUMULATOR, e.how.transposed)
-        if clamps and old_type.signed != new_type.signed:
-            conversion = ClampedConvert(matrix_type(source), matrix_type(target).component)
-            source = replace(source, component=new_type)
-            value: typed.Expr = self.unit.call(conversion, source, [new.operand], e.span)
+        function, operand = self._conversion(e, new.operand)
+        if function is not None:
+            source = replace(source, component=target.component)
+            value: typed.Expr = self.unit.call(function, source, [operand], e.span)
         elif not moves or has_move:
             return new
         elif e.how.transposed:
             value = new.operand
         else:
-            source = replace(source, component=new_type)
+            source = replace(source, component=target.component)
             value = copied(new, type=source)
         if not moves:
             return value
         if has_move:
             return typed.MatrixConvert(e.span, target, value)
         lacks = e.how.transposed and self.unit.lacks("load", matrix_type(target), Layout.COLUMN_MAJOR)
-        function = StagedMove(
-            matrix_type(source), matrix_type(target).use, e.how.transposed, self.unit.rules, not lacks
-        )
-        return self._through_tiles(function, target, [value], source.component, e.span)
+        move = StagedMove(matrix_type(source), matrix_type(target).use, e.how.transposed, self.unit.rules, not lacks)
+        return self._through_tiles(move, target, [value], source.component, e.span)
+
+    def _conversion(self, e: typed.MatrixConvert, operand: typed.Expr) -> tuple[Function | None, typed.Expr]:
+        """Return the library function for a conversion that needs one, and its operand, in float if needed."""
+        source, to = operand.type, matrix_type(e.type).component
+        assert isinstance(source, CoopMatrixType)
+        component = matrix_type(source).component
+        if min(component.width, to.width) < 8:
+            return None, operand  # The lowering reports that no native matrices of such types exist.
+        if e.how.saturate and component.is_integer and to.is_integer and component.signed != to.signed:
+            return ClampedConvert(matrix_type(source), to), operand
+        if self.unit.profile.roundings:
+            return None, operand
+        if e.how.words and component.converts_by_float(to):
+            source = replace(source, component=FLOAT)
+            operand = typed.MatrixConvert(e.span, source, operand)
+        return undecorated(matrix_type(source), to, e.how), operand
 
     def _through_tiles(
         self, function: Function, t: Type, arguments: list[typed.Expr], component: ScalarType, span: Span

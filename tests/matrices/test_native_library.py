@@ -16,6 +16,7 @@ from coopmat.matrices.native_library import (
     ClampedConvert,
     ComponentWise,
     Function,
+    RoundedConvert,
     StagedLoad,
     StagedMap,
     StagedMove,
@@ -26,7 +27,16 @@ from coopmat.matrices.native_library import (
     tile_components,
 )
 from coopmat.matrices.numpy_reference import Array, numpy_convert
-from coopmat.matrices.variants import COMPONENT_TYPES, OPENCL_C_LAYOUTS, Layout, MatrixShape, MatrixType, Use
+from coopmat.matrices.variants import (
+    COMPONENT_TYPES,
+    OPENCL_C_LAYOUTS,
+    ComponentType,
+    Conversion,
+    Layout,
+    MatrixShape,
+    MatrixType,
+    Use,
+)
 from coopmat.runtime import parse_header, run_source
 
 SUB_GROUP, SUB_GROUPS = 16, 2
@@ -250,18 +260,14 @@ kernel __attribute__((intel_reqd_sub_group_size(16))) void k(global {s} *a, glob
 HEADER = {"s8": "i8", "u8": "u8", "s16": "i16", "u16": "u16", "s32": "i32", "u32": "u32", "s64": "i64", "u64": "u64"}
 
 
-@pytest.mark.parametrize(
-    ("source", "target"), [("s32", "u8"), ("u32", "s32"), ("s8", "u64"), ("u64", "s64"), ("s64", "u64"), ("u16", "s8")]
-)
-def test_clamped_conversions(device: DeviceInfo, source: str, target: str) -> None:
+def converted(device: DeviceInfo, function: Function, to: ComponentType, values: Array) -> Array:
+    """Return what the function converts the components of a matrix to."""
     if SUB_GROUP not in device.sub_group_sizes:
         pytest.skip("the device has no subgroups of 16")
-    matrix = MatrixType(COMPONENT_TYPES[source], 8, 8, Use.ACCUMULATOR)
-    to = COMPONENT_TYPES[target]
-    function = ClampedConvert(matrix, to)
+    matrix = function.matrix
     text = CONVERT.format(
-        source=HEADER[source],
-        target=HEADER[target],
+        source=HEADER.get(matrix.component.name, matrix.component.name),
+        target=HEADER.get(to.name, to.name),
         s=matrix.component.opencl_c,
         t=to.opencl_c,
         library=instantiate([function]),
@@ -269,13 +275,42 @@ def test_clamped_conversions(device: DeviceInfo, source: str, target: str) -> No
         wanted=spelled(MatrixType(to, 8, 8, Use.ACCUMULATOR)),
         name=function.function_name,
     )
+    (run,) = parse_header(text, "convert.cl")
+    options = ["--matrices", "lanes", "-w"]
+    result: Array = run_source(text.encode(), "convert.cl", run, device, options, arrays={"a": values}).after["b"]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("s32", "u8"), ("u32", "s32"), ("s8", "u64"), ("u64", "s64"), ("s64", "u64"), ("u16", "s8")]
+)
+def test_clamped_conversions(device: DeviceInfo, source: str, target: str) -> None:
+    matrix, to = MatrixType(COMPONENT_TYPES[source], 8, 8, Use.ACCUMULATOR), COMPONENT_TYPES[target]
     limits = np.iinfo(matrix.component.numpy)
     values: Array = np.random.default_rng(3).integers(limits.min, limits.max, (8, 8), limits.dtype, endpoint=True)
     values.flat[:8] = [limits.min, limits.max, 0, 1, 127, limits.max // 2, limits.max // 2 + 1, limits.min // 2]
-    (run,) = parse_header(text, "convert.cl")
-    options = ["--matrices", "lanes", "-w"]
-    result = run_source(text.encode(), "convert.cl", run, device, options, arrays={"a": values}).after["b"]
+    result = converted(device, ClampedConvert(matrix, to), to, values)
     np.testing.assert_array_equal(result, numpy_convert(values, to, saturate=True))
+
+
+@pytest.mark.parametrize("rounding", ["", "rte", "rtz", "rtp", "rtn"])
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("f64", "s64"), ("f64", "s32"), ("f32", "u64"), ("f32", "s16"), ("f32", "f16"), ("f16", "u16"), ("f16", "s64")],
+)
+def test_rounded_conversions(device: DeviceInfo, source: str, target: str, rounding: str) -> None:
+    """A float may have no number for the largest integer, and an infinity is beyond all integers."""
+    matrix, to = MatrixType(COMPONENT_TYPES[source], 8, 8, Use.ACCUMULATOR), COMPONENT_TYPES[target]
+    values: Array = np.random.default_rng(3).uniform(-99, 99, 64)
+    values[:8] = 0.5, 1.5, -0.5, -1.5, np.nan, np.inf, -np.inf, 65519
+    ends = [2.0**bits - less for bits in (15, 16, 31, 32) for less in (0, 0.5, 1, 9)]
+    values[8:40] = *ends, *(-end for end in ends)
+    values[40:44] = 2.0**63, -(2.0**63), 2.0**64, 1e30
+    with np.errstate(over="ignore"):
+        values = values.astype(matrix.component.numpy).reshape(8, 8)
+    how = Conversion(rounding, to.is_integer)
+    result = converted(device, RoundedConvert(matrix, to, how), to, values)
+    np.testing.assert_array_equal(result, numpy_convert(values, to, rounding, to.is_integer))
 
 
 def test_rules_of_a_line() -> None:

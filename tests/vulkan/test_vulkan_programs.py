@@ -13,6 +13,8 @@ import pytest
 from vulkan_support import open_device, vulkan_device
 
 from coopmat import CompileError, compile as compile_for_opencl
+from coopmat.matrices.numpy_reference import numpy_convert
+from coopmat.matrices.variants import COMPONENT_TYPES
 from coopmat.vulkan import Device, LocalMemory
 
 VALIDATION = "VK_LAYER_KHRONOS_validation"
@@ -311,6 +313,59 @@ def test_a_product_does_not_change_what_it_adds_to(device: Device, route: str) -
     size = program.products.sub_group_size
     program.products((size,), (size,), a.astype(np.float16), b.astype(np.float16), out, 3)
     assert np.array_equal(out, 4 * (a @ b) + 3 * c)
+
+
+CONVERSION = """
+#pragma OPENCL EXTENSION cl_khr_cooperative_matrix : enable
+#define MATRIX(T) T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, M, N, \\
+    CLK_COOPERATIVE_MATRIX_ACCUMULATOR)))
+typedef MATRIX(FROM) Source;
+typedef MATRIX(TO) Target;
+kernel void convert(global const FROM *in, global TO *out)
+{
+    Source m = coop_mat_load(in, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, N);
+    Target n = coop_mat_convert##HOW(m);
+    coop_mat_store(out, n, CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR, N);
+}
+"""
+
+
+@pytest.mark.parametrize("route", ("native", "lanes"))
+@pytest.mark.parametrize(
+    ("source", "target", "hows"),
+    [
+        ("f32", "s32", ("rte", "rtz", "rtp", "rtn", "sat", "sat_rte", "sat_rtz", "sat_rtp", "sat_rtn")),
+        ("f32", "u32", ("rte", "rtp", "rtn", "sat", "sat_rte", "sat_rtn")),
+        ("f16", "s32", ("rte", "sat", "sat_rtp")),
+        ("f32", "f16", ("rte", "rtz", "rtp", "rtn")),
+        ("s32", "u32", ("sat",)),
+        ("s32", "f32", ("rte",)),
+    ],
+)
+def test_conversions_of_matrices(device: Device, source: str, target: str, hows: Sequence[str], route: str) -> None:
+    """Vulkan's instructions neither round as a decoration states nor saturate."""
+    sums = {v.c.name: (v.m, v.n) for v in device.info.variants or ()}
+    if route == "native" and not (source in sums and sums[source] == sums.get(target)):
+        pytest.skip(f"{device.info.label} has no matrices of {source} and {target}")
+    m, n = sums.get(source, (8, 8))
+    old, new = COMPONENT_TYPES[source], COMPONENT_TYPES[target]
+    for how in hows:
+        options = [f"-DM={m}", f"-DN={n}", f"-DFROM={old.opencl_c}", f"-DTO={new.opencl_c}", "--matrices", route]
+        program = device.program(CONVERSION.replace("##HOW", f"_{how}"), options)
+        saturate, rounding = how.startswith("sat"), how.removeprefix("sat").removeprefix("_")
+        values = np.random.default_rng(1).uniform(0 if target == "u32" and not saturate else -99, 99, m * n)
+        values[:4] = 0.5, 2.5, 3.5, 2047
+        if old.is_integer or saturate:
+            ends = (2.0**31, -(2.0**31), 2.0**32, 2147483520, 60000, -0.5, -1, np.inf, -np.inf, np.nan)
+            values[4:14] = np.clip(np.nan_to_num(ends), -(2.0**31), 2.0**31 - 1) if old.is_integer else ends
+        elif target == "f16":
+            values[4:12] = 2049, 65519, 65520, 1e30, -1e30, 1e-7, 3e-8, np.inf
+        with np.errstate(over="ignore"):
+            data = values.astype(old.numpy).reshape(m, n)
+        out = np.zeros((m, n), new.numpy)
+        size = program.convert.sub_group_size
+        program.convert(size, size, data, out)
+        np.testing.assert_array_equal(out, numpy_convert(data, new, rounding, saturate), how)
 
 
 # Matrices of floats in local memory that is declared as vectors, as a struct, and as integers of 16 bits.

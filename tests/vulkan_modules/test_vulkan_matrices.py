@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,49 @@ def test_nvidias_extension_keeps_the_functions_of_components() -> None:
     names = counted(compiled(source, "--native-profile", "vulkan-mesa"))
     assert names["OpCooperativeMatrixPerElementOpEXT"] == 1 and names["OpCooperativeMatrixReduceEXT"] == 0
     assert counted(compiled(source))["OpFunction"] == 1
+
+
+@pytest.mark.parametrize("profile", ["vulkan", "vulkan-nv2", "khr"])
+@pytest.mark.parametrize(
+    ("source", "target", "hows"),
+    [
+        ("float", "uchar", ("", "_sat", "_rte", "_rtz", "_rtp", "_rtn", "_sat_rte")),
+        ("int", "short", ("_sat",)),
+        ("float", "half", ("_rte", "_rtz")),
+        ("float", "bfloat16", ("_rtz",)),
+        ("half", "bfloat16", ("_rtn",)),
+        ("double", "float", ("_rte",)),
+    ],
+)
+def test_conversions_with_roundings_and_saturation(source: str, target: str, hows: Sequence[str], profile: str) -> None:
+    """Vulkan forbids the decorations, so functions round components; accumulators may become A, too."""
+    declarations = f"typedef MATRIX({source}, ACCUMULATOR) Source;"
+    for use in ("ACCUMULATOR", "A") if profile == "vulkan-nv2" else ("ACCUMULATOR",):
+        kernels = (
+            f"kernel void k{how}(global {source} *in, global {target} *out)"
+            f"{{ Source m = LOAD(in); Target n = coop_mat_convert{how}(m); STORE(out, n); }}"
+            for how in hows
+        )
+        text = "\n".join([declarations, f"typedef MATRIX({target}, {use}) Target;", *kernels])
+        module = Module.parse(compiled(text, "--native-profile", profile).spirv)
+        rounding, saturated = ENUM["Decoration.FPRoundingMode"], ENUM["Decoration.SaturatedConversion"]
+        marks = {item.operands[1] for item in module.instructions if item.name == "OpDecorate"}
+        assert not marks & {rounding, saturated}
+
+
+def test_conversions_to_4_bits_are_refused() -> None:
+    source = """
+        #pragma OPENCL EXTENSION cl_coopmat_int4 : enable
+        typedef MATRIX(unsigned4_t, ACCUMULATOR) Nibbles;
+        kernel void k(global float *p, global unsigned4_t *q)
+        {
+            Sums m = LOAD(p);
+            Nibbles n = coop_mat_convert_sat(m);
+            STORE(q, n);
+        }
+    """
+    with pytest.raises(CompileError, match="no extension of SPIR-V has matrices of 'unsigned4_t'"):
+        compiled(source)
 
 
 def test_only_sums_of_sums_have_an_order() -> None:

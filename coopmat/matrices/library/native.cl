@@ -13,6 +13,8 @@
 //   CM_LAYOUT                   the layout, if the instruction supports it; if undefined, every tile is staged
 //   CM_FIRST, CM_STEP           the components that a work-item stores: a share, or all if the memory is private
 //   CM_TO, CM_LEAST, CM_MOST    of a conversion: the resulting matrix type, and its bounds in the source's type
+//   CM_ROUND(x), CM_WIDE        of a conversion: x rounded to a number of the resulting type, in the type CM_WIDE
+//   CM_END                      of a conversion: the first integer above the resulting type, in the type CM_WIDE
 //
 // Staged tiles are in local memory, row after row. `tiles` has room for one tile of each subgroup in the work-group.
 // The first barrier waits until the previous tile is no longer in use. All operands are uniform over the subgroup.
@@ -182,3 +184,29 @@ CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m)
     return (CM_TO)m;
 }
 #endif // CM_OP_CLAMP
+
+#ifdef CM_OP_ROUND // round, so that the conversion that follows is exact
+CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m)
+{
+    for (uint i = 0; i < coop_mat_length(m); ++i)
+        m[i] = (CM_T)CM_ROUND((CM_WIDE)m[i]);
+    return (CM_TO)m;
+}
+#endif // CM_OP_ROUND
+
+// The two matrix types may divide their components differently among work-items, and floats may have no number CM_MOST.
+// So too large numbers become 0 + CM_MOST, and too small ones -1 - CM_MOST (0 if unsigned), in the resulting type.
+#ifdef CM_OP_SATURATE // round floats and saturate to the integers from CM_LEAST to CM_MOST; NaN becomes 0
+CM_FUNCTION CM_TO CM_NAME(CM_MATRIX m)
+{
+    CM_MATRIX ends = m;
+    for (uint i = 0; i < coop_mat_length(m); ++i) {
+        const CM_WIDE x = CM_ROUND((CM_WIDE)m[i]);
+        const bool is_low = x < CM_LEAST, is_high = x >= CM_END;
+        const CM_WIDE low = CM_LEAST < 0 ? -1 : 0;
+        m[i] = (CM_T)(is_low ? low : x < CM_END ? x : 0);
+        ends[i] = (CM_T)(is_low ? low : is_high ? 1 : 0);
+    }
+    return (CM_TO)m + (CM_TO)ends * CM_MOST;
+}
+#endif // CM_OP_SATURATE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 
-from ...spirv.module import ENUM, OP, Instruction
+from ...spirv.module import ENUM, Instruction, numbers
 from .code import Code
 from .pointers import VECTOR
 
-_FLOAT, _STRUCT = OP["OpTypeFloat"], OP["OpTypeStruct"]
+_FLOAT, _STRUCT, _MATRIX = numbers("OpType*", "Float Struct CooperativeMatrixKHR")
 # FPFastMathMode AllowRecip, which has no meaning for sums and products. `library.link` adds it as the flag arcp.
 EXACT = ENUM["Decoration.FPFastMathMode"], 8
 _PACK = {16: "<e", 32: "<f", 64: "<d"}
@@ -27,9 +27,9 @@ class Arithmetic:
     # --- types
 
     def scalar(self, type_id: int) -> int:
-        """Return the type of the components."""
+        """Return the type of the components of a vector or matrix, or a scalar type itself."""
         kind = self.definitions[type_id]
-        return kind.operands[0] if kind.opcode == VECTOR else type_id
+        return kind.operands[0] if kind.opcode in (VECTOR, _MATRIX) else type_id
 
     def bits(self, value: int) -> int:
         """Return the width of a value's components."""

@@ -161,7 +161,7 @@ def roundings(context: Context) -> None:
             code.finish(item, item.name, a.call(_ROUND[mode], value) if mode != _ZERO else value)
             return
         bits = parts.definitions[a.scalar(item.result_type or 0)].operands[0]
-        exact = {16: 11, 32: 24, 64: 53}[bits]
+        exact = {16: 11, 32: 24, 64: 53}.get(bits, 0)
         is_exact = a.bits(value) <= (bits if a.is_float(value) else exact)
         if mode != _EVEN and not is_exact:
             what = f"a conversion to a float of {bits} bits with the rounding mode {_NAMES[mode]}: use _rte"
