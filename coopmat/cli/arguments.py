@@ -147,6 +147,23 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
     return result
 
 
+def names_and_flags(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return (names, the compiler's flags) of a command's other arguments, with each value joined to its flag."""
+    names: list[str] = []
+    flags: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "-" or not word.startswith("-"):
+            names.append(word)
+        elif word in COMPILER_FLAGS_WITH_VALUE and rest:
+            value = rest.pop(0)
+            flags += [word + "=" * word.startswith("--") + value] if value else [word, value]
+        else:
+            flags.append(word)
+    return names, flags
+
+
 def compile_options(arguments: Sequence[str], others: Sequence[str], *, separate: bool = False) -> CompileOptions:
     """Parse the compiler's flags, and return the options. Raises UsageError.
 

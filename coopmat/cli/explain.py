@@ -12,7 +12,7 @@ from coopmat.diagnostics import CompileError, SourceMap
 from coopmat.matrices.routes import ROUTES
 from coopmat.options import UsageError
 
-from .arguments import compile_options
+from .arguments import compile_options, names_and_flags
 from .completion import complete_routes
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
@@ -61,10 +61,9 @@ def command(
     if "-h" in arguments:
         click.echo(click.get_current_context().get_help())
         return ExitStatus.DONE
-    names = [word for word in arguments if word == "-" or not word.startswith("-")]
-    flags = [word for word in arguments if word not in names]
+    names, flags = names_and_flags(arguments)
     if len(names) != 1:
-        raise UsageError(f"one OpenCL C file is needed, not {len(names)}; a compiler flag's value is joined to it")
+        raise UsageError(f"one OpenCL C file is needed, not {len(names)}")
     compile_options(flags, [option for parameter in command.params for option in parameter.opts])
     wanted = _routes(routes, flags)
     if is_run and names[0] == "-":

@@ -14,6 +14,7 @@ import click
 
 from coopmat.options import UsageError
 
+from .arguments import names_and_flags
 from .files import read_source, write_outputs
 from .status import ExitStatus
 
@@ -48,8 +49,7 @@ def command(
     """
     from coopmat.maps import MapError, lane_map, multiply_add_map
 
-    flags = [argument for argument in arguments if argument.startswith("-")]
-    names = [argument for argument in arguments if not argument.startswith("-")]
+    names, flags = names_and_flags(arguments)
     line = _LINE.fullmatch(names[0]) if len(names) == 1 else None
     maps: Sequence[LaneMap | MultiplyAddMap]
     if flags and line is None:

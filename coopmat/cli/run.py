@@ -17,7 +17,7 @@ from coopmat.matrices.routes import LISTED_ROUTES
 from coopmat.options import CompileOptions, UsageError
 from coopmat.targets import find_device, load
 
-from .arguments import compile_options
+from .arguments import compile_options, names_and_flags
 from .files import STANDARD_INPUT, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus
@@ -92,12 +92,12 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
     if "-h" in arguments:
         click.echo(click.get_current_context().get_help())
         return ExitStatus.DONE
-    files = [argument for argument in arguments if argument == "-" or not argument.startswith("-")]
-    flags = ["--matrices", options["matrices"], *(argument for argument in arguments if argument not in files)]
+    files, flags = names_and_flags(arguments)
+    flags = ["--matrices", options["matrices"], *flags]
     compile_options(flags, [name for option in command.params for name in option.opts])
     if len(files) != 1:
         files_phrase = f", not {len(files)} ({', '.join(files)})" if files else ""
-        raise UsageError(f"one input file is needed{files_phrase}; a compiler flag's value is joined to it (-DK=256)")
+        raise UsageError(f"one input file is needed{files_phrase}")
     symbols = dict(map(_setting, options["settings"]))
     sizes = options["global_size"], options["local_size"]
     line = _CommandLine(options["kernel"], options["values"], options["checks"], *sizes, symbols)

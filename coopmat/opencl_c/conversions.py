@@ -6,18 +6,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..frontend import typed
+from ..frontend.nodes import copied
 from ..frontend.sema.values import common_scalar
 from ..frontend.typed import ConvertKind
 from ..frontend.types import (
     BOOL,
     INT,
+    ArrayType,
+    RecordType,
     ScalarType,
     Type,
     VectorType,
+    contained,
     integer_type,
     is_bits,
     with_count,
 )
+from ..passes.storage import address_of
 from . import literals
 from .declarations import type_name
 from .text import Binds, Text, call, cast, constant
@@ -106,6 +111,29 @@ def assigned(e: typed.Expr) -> typed.Expr:
     return bare(e) if isinstance(e.type, ScalarType) and not e.type.is_bits else e
 
 
+def with_object(c: Context, e: typed.LValue) -> typed.LValue:
+    """Return an lvalue whose address is taken, with a temporary instead of the compound literal that it is a part of.
+
+    Clang does not know the address space of a compound literal, and a value of a call has none. Temporaries cannot
+    replace arrays and records with const members, which are not assignable.
+    """
+    if isinstance(e, (typed.Member, typed.Index)):
+        base = with_object(c, e.base)
+        return e if base is e.base else copied(e, base=base)
+    if c.decl is None or not isinstance(e, typed.CompoundLiteral) or not _is_assignable(e.type):
+        return e
+    temporary = c.temporary(e.type, e.span)
+    stored = typed.Assign(e.span, e.type, temporary, e.initializer)
+    pointer = address_of(temporary)
+    return typed.Deref(e.span, e.type, e.place, typed.Comma(e.span, pointer.type, stored, pointer))
+
+
+def _is_assignable(t: Type) -> bool:
+    """Return whether an object of type `t` that is not const is assignable."""
+    fields = [f for part in contained(t) if isinstance(part, RecordType) for f in part.fields or ()]
+    return not isinstance(t, ArrayType) and not any(f.qualifiers.const for f in fields)
+
+
 # --- kinds -----------------------------------------------------------------------------------------
 
 
@@ -164,7 +192,7 @@ def _bits(c: Context, e: typed.Convert) -> Text:
 
 def _decay(c: Context, e: typed.Convert) -> Text:
     assert isinstance(e.operand, typed.LValue)
-    return c.place(e.operand)
+    return c.place(with_object(c, e.operand))
 
 
 def _cast(c: Context, e: typed.Convert) -> Text:

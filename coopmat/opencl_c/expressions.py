@@ -221,13 +221,9 @@ def _load(c: Context, e: typed.Load) -> Text:
 
 
 def _address_of(c: Context, e: typed.AddressOf) -> Text:
-    target = e.operand
+    target = conversions.with_object(c, e.operand)
     if isinstance(target, typed.Deref):
         return value(c, target.pointer)
-    if isinstance(target, typed.CompoundLiteral) and not isinstance(target.type, ArrayType):
-        # clang does not know the address space of a compound literal; take the address of a temporary.
-        name = place(c, c.temporary(target.type, e.span)).text
-        return Text(f"{name} = {_without_object(c, target)}, &{name}", Binds.COMMA)
     return Text("&" + place(c, target).prefix, Binds.PREFIX)
 
 
@@ -345,12 +341,6 @@ def _compound_literal(c: Context, e: typed.CompoundLiteral) -> Text:
     if not inner.startswith("{"):
         inner = f"{{{inner}}}"
     return Text(f"({declared(c.program, e.type, '')}){inner}")
-
-
-def _without_object(c: Context, e: typed.CompoundLiteral) -> str:
-    """Return a compound literal's initial value, for contexts that need no object."""
-    aggregate = isinstance(e.initializer, (typed.Aggregate, typed.Zero)) and isinstance(e.type, RecordType)
-    return (place(c, e) if aggregate else assigned(c, e.initializer)).at(Binds.ASSIGN)
 
 
 _PLACES: dict[type, Callable[[Any, Any], Text]] = {

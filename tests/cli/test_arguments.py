@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coopmat.cli.arguments import Invocation, parse_arguments
+from coopmat.cli.arguments import Invocation, names_and_flags, parse_arguments
 from coopmat.options import CompileOptions, UsageError
 
 PLAIN = Invocation(inputs=("a.cl",))
@@ -69,6 +69,20 @@ def test_a_missing_or_wrong_value_is_a_usage_error(arguments):
 @pytest.mark.parametrize("asking", ["-h", "--help"])
 def test_help_is_no_value(flag, asking):
     assert parse_arguments([flag, asking]).help
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names", "flags"),
+    [
+        (["--code", "c", "a.cl", "-"], ["a.cl", "-"], ["--code=c"]),
+        (["a.cl", "--code=c", "-cl-std=CL3.0", "-g"], ["a.cl"], ["--code=c", "-cl-std=CL3.0", "-g"]),
+        (["-D", "N=1", "-isystem", "dir", "-DM", "a.cl"], ["a.cl"], ["-DN=1", "-isystemdir", "-DM"]),
+        (["--matrix-variants", "", "a.cl"], ["a.cl"], ["--matrix-variants", ""]),
+        (["a.cl", "--code"], ["a.cl"], ["--code"]),
+    ],
+)
+def test_flags_with_values_among_names(arguments, names, flags):
+    assert names_and_flags(arguments) == (names, flags)
 
 
 @pytest.mark.parametrize(

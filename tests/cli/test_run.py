@@ -61,6 +61,9 @@ def test_compiler_flags_pass_through(coopmat):
     source = SCALE.replace(b"-DFACTOR=3 ", b"").split(b"// run: kernel=scale global=8")
     source = source[0] + source[1].split(b"\n", 2)[2]
     assert coopmat("run", "-", "-DFACTOR=3", "-Dhoho", "-cl-std=CL3.0", stdin=source).status == 0
+    words = ["-D", "FACTOR=3", "-U", "hoho", "--code", "c", "--sub-group-size", "8"]
+    result = coopmat("run", *words, "-", stdin=source)
+    assert (result.status, result.err) == (0, "")
     assert coopmat("run", "-", stdin=source).status == 1
 
 
@@ -79,6 +82,8 @@ def test_the_command_line_replaces_the_header(coopmat):
         ([], 2, "one input file"),
         (["a.cl", "b.cl"], 2, "one input file"),
         (["missing.cl"], 1, "missing.cl"),
+        (["scale.cl", "--code"], 2, "--code needs a value"),
+        (["scale.cl", "--code", "d"], 2, "--code takes"),
         (["scale.cl", "--kernel=other"], 1, "no '// run:' line of kernel 'other'"),
         (["scale.cl", "--device=nosuch"], 1, "no OpenCL device fits 'nosuch'"),
         (["scale.cl", "--repeat=0"], 2, "--repeat"),

@@ -42,7 +42,7 @@ def test_a_file_is_explained_by_two_routes(tmp_path):
 
 def test_the_default_output_and_standard_input(tmp_path):
     (tmp_path / "p.cl").write_text(SOURCE)
-    assert run("p.cl", "--matrices=one", directory=tmp_path).returncode == 0
+    assert run("--matrices", "one", "-D", "foo", "p.cl", directory=tmp_path).returncode == 0
     assert "compiled to" in Page((tmp_path / "p.explain.html").read_text()).text
     done = run("-", "--routes", "native", directory=tmp_path, input=SOURCE)
     assert done.returncode == 0 and "<stdin> explained" in Page(done.stdout).text

@@ -139,7 +139,7 @@ def test_the_command_draws_types(coopmat) -> None:
 def test_the_command_draws_lines_of_programs(coopmat) -> None:
     """The macros of the run header hold, and the kernel's subgroup size."""
     assert coopmat("k.cl:8").out.decode() == lane_map("16x16.A.f16", sub_group_size=8).text()
-    line = coopmat("k.cl:10", "-DK=32", "--format=json")
+    line = coopmat("-D", "K=32", "k.cl:10", "--format=json")
     assert line.status == 0 and len(json.loads(line.out)["a"]) == 16 * 32
     assert coopmat("k.cl:7").status == 2 and "no matrix" in coopmat("k.cl:7").err
     assert coopmat("k.cl:10", "-DK=x").status == 1 and coopmat("none.cl:3").status != 0

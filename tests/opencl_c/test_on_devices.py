@@ -79,6 +79,48 @@ def test_kernel_files_run_where_no_spirv_is_taken(file: str, matrices: str) -> N
     assert results and all(result.ok and result.module.code == "c" for result in results)
 
 
+# The address of a part of a value that has no name.
+UNNAMED = """
+#define C(T, R, N) T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, R, N, ACCUMULATOR)))
+#define ACCUMULATOR CLK_COOPERATIVE_MATRIX_ACCUMULATOR
+#define ROW CLK_COOPERATIVE_MATRIX_LAYOUT_ROW_MAJOR
+typedef float M __attribute__((matrix_type(4, 4)));
+typedef struct { C(float, 4, 4) o[2]; } S;
+typedef struct { S s[2]; } N;
+typedef struct { M o[2]; int a[3]; } T;
+
+static S pair(C(float, 4, 4) m) { S s; s.o[0] = m; s.o[1] = m + m; return s; }
+static N nest(C(float, 4, 4) m) { N n; n.s[1] = pair(m); return n; }
+static T type(M m, int x) { T t; t.o[1] = m; t.a[1] = x; t.a[2] = x + 1; return t; }
+static int first(const int *p) { return *p; }
+
+kernel void unnamed(global float *p, global float *q, global int *r)
+{
+    C(float, 4, 4) m = coop_mat_load(p, ROW, 4);
+    S s = pair(m + m);
+    coop_mat_store(q, pair(m).o[0], ROW, 4);
+    coop_mat_store(q + 16, (r[0] ? s : pair(m)).o[1], ROW, 4);
+    coop_mat_store(q + 32, nest(m).s[1].o[1], ROW, 4);
+    coop_mat_store(q + 48, ((S){{m, m}}).o[1], ROW, 4);
+    M t = __builtin_matrix_column_major_load(p, 4, 4, 4);
+    __builtin_matrix_column_major_store(type(t, 1).o[1], q + 64, 4);
+    const int *kept = &type(t, 5).a[1];
+    r[1] = first(type(t, 3).a + 1); r[2] = first(&type(t, 3).a[2]); r[3] = *kept; r[4] = type(t, 7).a[2];
+    r[5] = first(((T){.a = {8, 9}}).a);
+}
+"""
+
+
+def test_parts_of_unnamed_values(device: DeviceInfo) -> None:
+    p = np.random.default_rng(4).uniform(-1, 1, (4, 4)).astype(np.float32)
+    r = np.array([1, 0, 0, 0, 0, 0], np.int32)
+    module = compiled(device, UNNAMED, "--matrices", "one")
+    launch = Launch("unnamed", [p, np.zeros((5, 4, 4), np.float32), r])
+    (found,) = execute(device, module.opencl_c, [launch], module.opencl_c_options)
+    assert not difference(found[1], np.array([p, 4 * p, 2 * p, p, p]))
+    assert found[2].tolist() == [1, 3, 4, 5, 8, 8]
+
+
 HALVES = """
 #define ACCUMULATOR CLK_COOPERATIVE_MATRIX_ACCUMULATOR
 #define C(T) T __attribute__((coop_mat(CLK_COOPERATIVE_MATRIX_SCOPE_SUBGROUP, 4, 8, ACCUMULATOR)))
