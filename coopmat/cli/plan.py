@@ -25,7 +25,7 @@ class Planned(Protocol):
 @click.option("-K", "k", type=click.IntRange(1), required=True, help="The columns of A and rows of B.")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, help="The number of products.")
 @click.option("--trans-b", is_flag=True, help="B is stored as n x k, as weights are.")
-@click.option("--types", default="f32,f32,f32", show_default=True, help="The component types of A, B and C.")
+@click.option("--types", default="f32,f32,f32", show_default=True, help="The types of A, B and C; or one for A and B.")
 @click.option("--device", metavar="D", help="A part of the name of a platform or device, or PLATFORM:DEVICE numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
@@ -48,7 +48,8 @@ def command(
     """
     from coopmat.targets import is_vulkan
 
-    components = tuple(types.split(","))
+    names = tuple(types.split(","))
+    components = names * 2 if len(names) == 1 else names
     planned: Planned
     try:
         if device is not None and is_vulkan(device):

@@ -143,6 +143,12 @@ def test_wrong_arguments(device: DeviceInfo, changes: dict[str, Any], error: typ
         plan(device.handle, **arguments)
 
 
+def test_the_command_takes_one_type_for_both_operands(capsys: pytest.CaptureFixture[str]) -> None:
+    size = ["-M", "4", "-N", "4", "-K", "4"]
+    assert run_command(["plan", "gemm", *size, "--types", "f16", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["types"][:2] == ["f16", "f16"]
+
+
 def test_the_command_rejects_wrong_types(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["plan", "gemm", "-M", "4", "-N", "4", "-K", "4", "--types", "f32,s8,f32"]) == 2
     assert "a, b: f32 and s8 cannot be multiplied" in capsys.readouterr().err
