@@ -553,14 +553,21 @@ def test_pedants_want_the_pragma(before: str, told: bool) -> None:
     assert coopmat.compile(source).diagnostics == []
 
 
+@pytest.mark.parametrize(("pointer", "is_cast"), [("gh", False), ("gi", True), ("gc", True)])
+def test_a_pointer_is_cast_only_to_components_of_its_size(pointer: str, is_cast: bool) -> None:
+    """A larger component would reach beyond the object; a pointer to char is one to bytes."""
+    (error,) = analysed(f"{HEAD}c = coop_mat_load({pointer}, 0, 32);\n}}")[1]
+    assert error.code == "coop-mat-pointee" and bool(error.fixits) == is_cast
+
+
 @pytest.mark.parametrize(
     ("macro", "statement", "replacements"),
     [
-        ("LOAD coop_mat_load(gh + 1, 0, 8)", "c = LOAD;", []),
-        ("LOAD(i, p) coop_mat_load(i + p, 0, 8)", "c = LOAD(1, gh);", ["(global float *)(", ")"]),
-        ("LOAD(p) coop_mat_load(1 + p, 0, 8)", "c = LOAD(gh);", []),
-        ("LOAD(p) coop_mat_load(p, 0, 8)", "c = LOAD(gh + n);", ["(global float *)(", ")"]),
-        ("P gh", "c = coop_mat_load(P, 0, 8);", ["(global float *)"]),
+        ("LOAD coop_mat_load(gi + 1, 0, 8)", "c = LOAD;", []),
+        ("LOAD(i, p) coop_mat_load(i + p, 0, 8)", "c = LOAD(1, gi);", ["(global float *)(", ")"]),
+        ("LOAD(p) coop_mat_load(1 + p, 0, 8)", "c = LOAD(gi);", []),
+        ("LOAD(p) coop_mat_load(p, 0, 8)", "c = LOAD(gi + n);", ["(global float *)(", ")"]),
+        ("P gi", "c = coop_mat_load(P, 0, 8);", ["(global float *)"]),
         ("MULTIPLY coop_mat_mulAdd(b, a, c)", "c = MULTIPLY;", []),
         ("MULTIPLY(x) coop_mat_mulAdd(b, x, c)", "c = MULTIPLY(a);", []),
         ("MULTIPLY(x, y) coop_mat_mulAdd(x, y, c)", "c = MULTIPLY(b, a);", ["a", "b"]),

@@ -25,6 +25,7 @@ from ...types import (
     Type,
     VectorType,
     element_type,
+    size_of,
 )
 from ..context import Context, plural
 from ..conversions import check_matrix_conversion, matrix_index
@@ -327,17 +328,16 @@ def _source(c: Context, node: syntax.Expression, component: ScalarType, *, store
     if store and (t.qualifiers.const or t.qualifiers.space is AddressSpace.CONSTANT):
         message = f"cannot store through '{t}': what it points to is read-only"
         c.fail("coop-mat-const-store", message, e.span, notes=declared_here(e))
-    if element_type(t.pointee) != component:
-        c.fail(
-            "coop-mat-pointee",
-            f"'{t}' does not point to '{component}', the component type of the matrix",
-            e.span,
-            notes=[Note("cast the pointer where another type in memory is meant"), *declared_here(e)],
-            fixits=cast_to(c, e, str(PointerType(component, t.qualifiers))),
-        )
+    pointee, where = element_type(t.pointee), PointerType(component, t.qualifiers)
+    if pointee != component:
+        note, fixits = "cast the pointer where another type in memory is meant", cast_to(c, e, str(where))
+        if isinstance(pointee, ScalarType) and size_of(pointee) not in (1, size_of(component)):
+            fixits = []  # the cast pointer would reach beyond the object
+            note = f"convert from or to a matrix of '{pointee}', or cast the pointer to memory that holds '{component}'"
+        message = f"'{t}' does not point to '{component}', the component type of the matrix"
+        c.fail("coop-mat-pointee", message, e.span, notes=[Note(note), *declared_here(e)], fixits=fixits)
     if not isinstance(t.pointee, VectorType):
         return e, 1
-    where = PointerType(component, t.qualifiers)
     return typed.Convert(e.span, where, typed.ConvertKind.POINTER, e), 4 if t.pointee.count == 3 else t.pointee.count
 
 
