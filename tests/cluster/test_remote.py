@@ -70,8 +70,10 @@ def test_workers_of_another_version_get_no_work(engine: DaskEngine, monkeypatch:
     engine._await_worker("")
     monkeypatch.setattr(dask_engine, "version", lambda: "0.0.0+other")
     monkeypatch.setattr(engine, "_report", told.append)
-    count = len(engine._client.scheduler_info(n_workers=-1)["workers"])
+    # A worker that another test killed may come back at any time.
+    before = len(engine._client.scheduler_info(n_workers=-1)["workers"])
     assert engine.workers() == {} and engine.workers() == {}
-    assert len(told) == count > 0 and all(
+    after = len(engine._client.scheduler_info(n_workers=-1)["workers"])
+    assert 0 < before <= len(told) <= after and all(
         "gets no work: it has coopmat" in line and "this process has 0.0.0+other" in line for line in told
     )
