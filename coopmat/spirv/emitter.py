@@ -161,9 +161,9 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
     odd: set[str] = set()
     for passes, prepare in chain:
         prepared = _with_target(prepare(text, odd), request["triple"], str(machine.target_data))
-        module, ir = _optimized(prepared, passes, request, machine, laps)
+        module, ir = _optimized(prepared, passes, machine, laps)
         if passes != "none" and llvm_text.has_functions_of_local_variables(ir):
-            module, ir = _optimized(llvm_text.with_kept_local_pointers(prepared), passes, request, machine, laps)
+            module, ir = _optimized(llvm_text.with_kept_local_pointers(prepared), passes, machine, laps)
         if passes == "vulkan" and (whole := llvm_text.with_loaded_matrices(ir)) is not ir:
             module, ir = _parsed(whole), whole
         illegal = llvm_text.illegal_types(ir)
@@ -180,7 +180,7 @@ def _without_illegal_types(request: Request, text: str, machine: Any, laps: _Lap
     raise ValueError(f"the IR has types that SPIR-V lacks: {', '.join(illegal)}")
 
 
-def _optimized(text: str, passes: str, request: Request, machine: Any, laps: _Laps) -> tuple[Any, str]:
+def _optimized(text: str, passes: str, machine: Any, laps: _Laps) -> tuple[Any, str]:
     """Parse and verify a text, run a pipeline, and return the module and its text."""
     import llvmlite.binding as llvm
 

@@ -144,9 +144,9 @@ def _with_whole_privates(ir: str, names: Iterator[str]) -> str:
         head = _ENTRY.match(function[0])
         assert head is not None
         body = function[0][head.end() :]
-        accesses = " ".join(_POINTER_ACCESS.findall(body)).replace(",", " ")
+        accesses = " ".join([*_POINTER_ACCESS.findall(body), ""]).replace(",", " ")
         for variable, kind in _PRIVATE_VARIABLE.findall(head[0]):
-            if "ptr" not in kind and f" {variable} " not in f"{accesses} ":
+            if "ptr" not in kind and f" {variable} " not in accesses:
                 continue
             name, word = next(names), re.escape(variable) + r'(?![\w.$"-])'
             # A lifetime must be that of the variable itself.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...spirv.module import ENUM, OP, OPCODES, Instruction, numbers
 from .arithmetic import Arithmetic
 from .code import Code, operand_ids, prepend, rewrite, substitute
@@ -28,39 +30,45 @@ _NAMES = {_ZERO: "_rtz", _UP: "_rtp", _DOWN: "_rtn"}
 def constant_expressions(context: Context) -> None:
     """Compute constant expressions at the beginning of each function: Vulkan permits none of addresses outside."""
     parts = context.parts
-    for body in parts.functions:
-        code, ids = Code(parts), dict[int, int]()
 
-        def compute(value: int, code: Code = code, ids: dict[int, int] = ids) -> int:
-            definition = parts.definitions.get(value)
-            if definition is None or definition.opcode != _EXPRESSION or value in ids:
-                return ids.get(value, value)
-            opcode, *operands = definition.operands
-            ids[value] = code.add(OPCODES[opcode].name, definition.result_type, *map(compute, operands))
-            return ids[value]
+    def compute(code: Code, definition: Instruction) -> int | None:
+        if definition.opcode != _EXPRESSION:
+            return None
+        opcode, *words = definition.operands
+        operands = [
+            compute(code, parts.definitions[word]) or word if word in parts.definitions else word for word in words
+        ]
+        return code.add(OPCODES[opcode].name, definition.result_type, *operands)
 
-        for item in body:
-            for value in operand_ids(parts, item):
-                compute(value)
-        if ids:
-            substitute(parts, ids, [body])
-            prepend(parts, body, [], code.items)
+    _compute_in_functions(context, compute)
     parts.globals.assign([item for item in parts.globals.items if item.opcode != _EXPRESSION])
 
 
 def null_pointers(context: Context) -> None:
     """Make null addresses of the integer 0 at the beginning of each function: Vulkan has no null constants of them."""
-    parts, globals_ = context.parts, context.parts.globals
+    parts = context.parts
+
+    def compute(code: Code, definition: Instruction) -> int | None:
+        kind = parts.definitions.get(definition.result_type or 0)
+        if definition.opcode != _NULL or kind is None or kind.opcode != POINTER or kind.operands[0] != PSB:
+            return None
+        return code.add("OpConvertUToPtr", definition.result_type, parts.globals.number(0, 64))
+
+    _compute_in_functions(context, compute)
+
+
+def _compute_in_functions(context: Context, compute: Callable[[Code, Instruction], int | None]) -> None:
+    """Replace operands by values that each function computes at its beginning.
+
+    compute: appends the instructions for an operand's definition, and returns the value; None if the operand remains.
+    """
+    parts = context.parts
     for body in parts.functions:
         code, ids = Code(parts), dict[int, int]()
-        for item in body:
-            for value in operand_ids(parts, item):
-                definition = parts.definitions.get(value)
-                if definition is None or definition.opcode != _NULL or value in ids:
-                    continue
-                kind = parts.definitions[definition.result_type or 0]
-                if kind.opcode == POINTER and kind.operands[0] == PSB:
-                    ids[value] = code.add("OpConvertUToPtr", definition.result_type, globals_.number(0, 64))
+        for value in (value for item in body for value in operand_ids(parts, item)):
+            definition = parts.definitions.get(value)
+            if definition is not None and value not in ids and (computed := compute(code, definition)) is not None:
+                ids[value] = computed
         if ids:
             substitute(parts, ids, [body])
             prepend(parts, body, [], code.items)
