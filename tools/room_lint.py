@@ -4,7 +4,7 @@ Imports between rooms follow the table. They reach behind a room's door (its `__
 allows. Every import counts, also one inside a function: dependencies matter, not the time of loading.
 No room has more lines of code than its budget, and the rooms that a newcomer reads are within a common budget.
 No circle of imports has too many files, neither at run time nor with the imports under TYPE_CHECKING.
-No function and no module is too long.
+No function and no module is too long. No two files of tests have one name.
 """
 
 from __future__ import annotations
@@ -220,6 +220,14 @@ def long_parts(files: Iterable[File], limits: Mapping[str, int]) -> Iterator[str
                 yield f"{file.path}:{line}: '{name}' has {length} lines; functions have at most {limits['function']}"
 
 
+def ambiguous_tests(root: Path) -> Iterator[str]:
+    """Yield a message for every file of tests that has the name of another: pytest imports them by this name."""
+    first: dict[str, Path] = {}
+    for path in sorted(root.rglob("test_*.py")):
+        if first.setdefault(path.name, path) != path:
+            yield f"{path}:1: {first[path.name]} has the same name"
+
+
 def read_table(path: Path = TABLE) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
@@ -227,7 +235,11 @@ def read_table(path: Path = TABLE) -> dict[str, Any]:
 def main() -> int:
     table = read_table()
     tools = [File(path, ROOT / "tools") for path in sorted((ROOT / "tools").glob("*.py"))]
-    messages = [*Package(ROOT / "coopmat", table).problems(), *long_parts(tools, table["limits"])]
+    messages = [
+        *Package(ROOT / "coopmat", table).problems(),
+        *long_parts(tools, table["limits"]),
+        *ambiguous_tests(ROOT / "tests"),
+    ]
     print("\n".join(messages), end="\n" if messages else "")
     return 1 if messages else 0
 

@@ -113,3 +113,12 @@ def test_long_functions_and_modules_are_found(package: Make) -> None:
     function, module = package(ir__a=text + "        pass\n", ir__b="\n" * 21).problems()
     assert "a.py:2: 'f' has 6 lines; functions have at most 5" in function
     assert "b.py:1: 21 lines; modules have at most 20" in module
+
+
+def test_two_files_of_tests_with_one_name_are_found(tmp_path: Path) -> None:
+    for name in ("runtime/test_a.py", "vulkan/test_a.py", "vulkan/test_b.py", "vulkan/conftest.py"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    (message,) = room_lint.ambiguous_tests(tmp_path)
+    assert message == f"{tmp_path}/vulkan/test_a.py:1: {tmp_path}/runtime/test_a.py has the same name"

@@ -8,7 +8,7 @@ Comments above a block say what it is, one a line:
     <!-- status: N -->       the commands of the block end with this exit status; 0 by default
 
 A block of the language sh or python is run. A text block behind it shows the output, in which `...` is any text.
-Times and errors may differ.
+Times, errors, and the tile that a warning names may differ: they depend on the processor.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _COMMENT = re.compile(r"^<!-- (\w+): (.*) -->$", re.MULTILINE)
 _WORDS = {"file", "skip", "needs", "status"}
 _VARYING = (
     (r"[\d.]+ ms", "TIME ms"),
-    (r"error [\d.e-]+", "error SIZE"),
+    (r"error [\d.e+-]+", "error SIZE"),
+    (r"use a tile of [\dx ]+, [\dto ]+ times as fast", "use a TILE"),
     (r"[\d.]+ G(FL)?OP", "RATE GOP"),
     (r"[ \t]+$", ""),
 )
