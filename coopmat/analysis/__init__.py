@@ -41,11 +41,14 @@ if TYPE_CHECKING:
 # The other analyses are imported only for units with matrices: imports take most of the time of a short compilation.
 
 
-def check_uniformity(unit: typed.Unit, diagnostics: Diagnostics) -> None:
-    """Report matrix operations whose operands, or the control flow around them, differ within a subgroup."""
+def check_uniformity(unit: typed.Unit, diagnostics: Diagnostics, *, has_barriers: bool) -> None:
+    """Report matrix operations whose operands, or the control flow around them, differ within a subgroup.
+
+    has_barriers: whether operations that exchange values contain barriers of the work-group, as on the route scratch.
+    """
     from .uniformity import check
 
-    check(unit, diagnostics)
+    check(unit, diagnostics, has_barriers=has_barriers)
 
 
 def find_requirements(unit: typed.Unit, rules: MemoryRules | None) -> Iterator[Requirement]:

@@ -100,6 +100,11 @@ def analyse(c: Compilation) -> typed.Unit:
             except Unreached:
                 c.start_again(preamble_of(options, retain=True))
                 unit = run()
+            has_barriers = c.matrices == "scratch"
+            if (unit.has_matrices or has_barriers) and not c.findings.has_errors:
+                from ..analysis import check_uniformity
+
+                check_uniformity(unit, c.findings, has_barriers=has_barriers)
         except TooManyErrors:
             c.findings.raise_if_errors()
             raise

@@ -358,3 +358,70 @@ def test_deep_and_long_code_takes_little_time() -> None:
     found = findings(f"uint x = 0; {deep} x = {long};\n{calls}")
     assert len(found) == 400
     assert time.process_time() - start < 20
+
+
+# On the route scratch, these operations contain barriers of the work-group.
+EXCHANGES = """
+M(T, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)
+float sum(float x, float y) { return x + y; }
+F product(F m) { A a = coop_mat_init(1.0f); B b = coop_mat_init(1.0f); return coop_mat_mulAdd(a, b, m); }
+"""
+BY_THE_WORK_GROUP = {
+    "multiply-add": (
+        "A a = coop_mat_init(1.0f); B b = coop_mat_init(1.0f);"
+        " if (get_sub_group_id() == 0) m = §coop_mat_mulAdd(a, b, m); OP;",
+        "this multiply-add",
+    ),
+    "function": ("if (get_sub_group_id() == 0) m = §product(m); OP;", "the exchange of values in 'product'"),
+    "transpose": ("if (get_sub_group_id() == 0) { T t = §coop_mat_transpose(m); m = t; } OP;", "this conversion"),
+    "reduction": (
+        "if (get_local_id(0) / get_sub_group_size() == 0)"
+        " m = §coop_mat_reduce(m, CLK_COOPERATIVE_MATRIX_REDUCE_ROW, sum); OP;",
+        "this reduction",
+    ),
+    "store to local memory": (
+        "local float l[256]; if (get_sub_group_id() == 0) §coop_mat_store(l, m, 0, 16ul);",
+        "this store",
+    ),
+    "subgroup function": (
+        "if (get_sub_group_id() == 0) g[n] = §sub_group_reduce_add(n);",
+        "this 'sub_group_reduce_add'",
+    ),
+    "a loop": (
+        "for (uint i = get_sub_group_id(); i < n; i += 4) m = §product(m); OP;",
+        "the exchange of values in 'product'",
+    ),
+}
+NOT_BY_THE_WORK_GROUP = {
+    "loads, stores and operators": "if (get_sub_group_id() == 0) { F o = LOAD; m += o * 2; OP; }",
+    "operands": "m = product(m); coop_mat_store(p + get_sub_group_id() * 256, m, 0, 16ul);",
+    "queries": "if (get_sub_group_id() == 0) g[0] = get_sub_group_local_id() + get_sub_group_size();",
+    "groups": "if (get_group_id(0) < n) m = product(m); OP;",
+}
+
+
+@pytest.mark.parametrize("name", BY_THE_WORK_GROUP)
+def test_the_route_scratch_needs_the_whole_work_group(name: str) -> None:
+    body, what = BY_THE_WORK_GROUP[name]
+    _, (column,) = marks(body)
+    source = HEAD + EXCHANGES + KERNEL.format("", body.replace("§", ""))
+    options = ["-Wno-everything", f"-W{CODE}", "--sub-group-size=16"]
+    (found,) = compile(source, [*options, "--matrices=scratch"]).diagnostics
+    assert found.span is not None and found.span.column == column
+    needed = "not reached by all work-items of a work-group together, as the route scratch requires"
+    assert found.message == f"{what} is {needed}"
+    assert compile(source, [*options, "--matrices=lanes"]).diagnostics == []
+
+
+@pytest.mark.parametrize("name", NOT_BY_THE_WORK_GROUP)
+def test_operations_without_barriers_do_not(name: str) -> None:
+    source = HEAD + EXCHANGES + KERNEL.format("", NOT_BY_THE_WORK_GROUP[name])
+    options = ["-Wno-everything", f"-W{CODE}", "--matrices=scratch", "--sub-group-size=16"]
+    assert compile(source, options).diagnostics == []
+
+
+def test_a_condition_of_work_items_is_reported_once_for_scratch() -> None:
+    source = HEAD + EXCHANGES + KERNEL.format("", "if (get_local_id(0) == 0) m = product(m); OP;")
+    options = ["-Wno-everything", f"-W{CODE}", "--matrices=scratch", "--sub-group-size=16"]
+    (found,) = compile(source, options).diagnostics
+    assert found.message.endswith("in 'product' is not reached by all work-items of a subgroup together")

@@ -714,6 +714,22 @@ def test_scalars_become_the_component_type() -> None:
 # --- the text of the messages ---
 
 
+@pytest.mark.parametrize(
+    ("source", "advice"),
+    [
+        ("kernel void k(C m) { }", "pass a pointer to the components, and load the matrix with coop_mat_load"),
+        (
+            "kernel void k(void) { local C m; }",
+            "declare an array of components there, and access it with coop_mat_load",
+        ),
+        ("ulong f(C m) { return sizeof(m); }", "coop_mat_length(m) is the number of components that a work-item has"),
+        ('void f(C m) { printf("%f", m); }', "coop_mat_print(m) prints a matrix"),
+    ],
+)
+def test_messages_say_what_to_write_instead(source: str, advice: str) -> None:
+    assert f"note: {advice}" in message(MATRICES + source)
+
+
 def test_rendered_text_of_a_wrong_operator() -> None:
     source = f"{MATRICES}void f(C c, float2 v)\n{{\n    c = c / (v + 1);\n}}\n"
     assert message(source) == (
@@ -721,7 +737,8 @@ def test_rendered_text_of_a_wrong_operator() -> None:
         "[coop-mat-operator]\n"
         "    c = c / (v + 1);\n"
         "        ~ ^  ~~~~~\n"
-        "m.cl:9:11: note: matrices take + - * / with an identical type or a scalar, and unary -\n"
+        "m.cl:9:11: note: matrices take + - * / with an identical type or a scalar, and unary -; "
+        "coop_mat_map calls any function\n"
     )
 
 

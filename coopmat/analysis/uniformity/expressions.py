@@ -11,7 +11,7 @@ from typing import Any
 from ...diagnostics import Span
 from ...frontend import typed
 from ...frontend.nodes import child_fields, children
-from ...frontend.types import CoopMatrixType, RecordType, ScalarType
+from ...frontend.types import AddressSpace, CoopMatrixType, PointerType, RecordType, ScalarType
 from .state import UNIFORM, Cause, Finding, Group, Operand, Summary, Value, Walk, add, join, of_binary
 
 Step = Generator[Any, Any, Any]
@@ -50,12 +50,21 @@ OPERATIONS = (
     typed.MatrixPrint,
 )
 
+# Functions of a subgroup that the library for the route scratch implements with barriers.
+_SUB_GROUP_FUNCTION = re.compile(r"(intel_)?sub_group_")
 _PARTS = (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)
 _CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
 
 
 def is_operation(node: object, group: Group) -> bool:
-    """Return whether `node` is an operation of the whole group on matrices of that group's scope."""
+    """Return whether `node` is an operation of the whole group on matrices of that group's scope.
+
+    For the group BARRIERS, calls of the subgroup functions with barriers count, too.
+    """
+    if group.reason and not _exchanges_values(node):
+        return False
+    if isinstance(node, typed.BuiltinCall):
+        return bool(group.reason)
     if isinstance(node, (typed.MatrixStore, typed.MatrixPrefetch, typed.MatrixPrint)):
         matrix = node.matrix if isinstance(node, typed.MatrixPrefetch) else node.matrix.type
     elif isinstance(node, typed.CompoundAssign):
@@ -65,6 +74,18 @@ def is_operation(node: object, group: Group) -> bool:
     else:
         return False
     return isinstance(matrix, CoopMatrixType) and matrix.scope == group.scope
+
+
+def _exchanges_values(node: object) -> bool:
+    """Return whether an operation exchanges values between the work-items of a subgroup."""
+    if isinstance(node, typed.BuiltinCall):
+        return _SUB_GROUP_FUNCTION.match(node.name) is not None
+    if isinstance(node, typed.MatrixStore):
+        pointer = node.pointer.type
+        return isinstance(pointer, PointerType) and pointer.qualifiers.space is not AddressSpace.GLOBAL
+    if isinstance(node, typed.MatrixConvert):
+        return node.how.transposed
+    return isinstance(node, (typed.MatrixMulAdd, typed.MatrixReduce))
 
 
 class Expressions(Walk, ABC):
@@ -97,7 +118,8 @@ class Expressions(Walk, ABC):
 
     def expression(self, e: typed.Expr) -> Step:
         if is_operation(e, self.group):
-            self.operation(_WORDS.get(type(e), "this operation on matrices"), e.span)
+            what = f"this '{e.name}'" if isinstance(e, typed.BuiltinCall) else "this operation on matrices"
+            self.operation(_WORDS.get(type(e), what), e.span)
         special = _EXPRESSIONS.get(type(e))
         return special(self, e) if special is not None else self.any_expression(e)
 
@@ -166,7 +188,7 @@ class Expressions(Walk, ABC):
     def binary(self, e: typed.Binary) -> Step:
         left = self.quick(e.left) or (yield self.expression(e.left))
         right = self.quick(e.right) or (yield self.expression(e.right))
-        return of_binary(e, left, right, self.size)
+        return of_binary(e, left, right, self.size, self.group)
 
     def pointer_add(self, e: typed.PointerAdd) -> Step:
         pointer = self.quick(e.pointer) or (yield self.expression(e.pointer))
@@ -248,7 +270,7 @@ class Expressions(Walk, ABC):
         for argument in e.arguments:
             values.append(self.quick(argument) or (yield self.expression(argument)))
         if e.function in self.with_matrices:
-            self.operation(f"'{e.function.name}', which operates on matrices,", e.span)
+            self.operation(f"the {self.group.operation} in '{e.function.name}'", e.span)
         summary = self.summaries.get(e.function, Summary())
         self.deciding_arguments(e, summary, values)
         self.operands_of_callee(e, summary, values)
@@ -269,8 +291,7 @@ class Expressions(Walk, ABC):
                 cause = Cause(
                     f"whether this operation is reached depends on parameter '{parameter.name}'", place, value.cause
                 )
-                what = f"an operation on matrices in '{e.function.name}'"
-                message = f"{what} is not reached by all work-items of a {self.group.name} together"
+                message = f"an {self.group.operation} in '{e.function.name}' {self.unreached}"
                 finding = Finding(message, e.arguments[n].span, cause)
                 self.reports.setdefault((cause.text, finding.span), finding)
             self.decided_by(value, place)

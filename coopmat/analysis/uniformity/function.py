@@ -6,46 +6,63 @@ call. `_run` executes these generators with an explicit stack, so that deep tree
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...diagnostics import Diagnostics, Note
+from ...diagnostics import Diagnostics, Note, Span
 from ...frontend import typed
 from ...frontend.calls import CallGraph
 from ...frontend.nodes import walk
 from .expressions import Expressions, Step, is_operation
-from .state import SUB_GROUP, UNIFORM, WORK_GROUP, Cause, Frame, Group, Revisit, Summary, Value, add, join
+from .state import (
+    BARRIERS,
+    SUB_GROUP,
+    UNIFORM,
+    WORK_GROUP,
+    Cause,
+    Finding,
+    Frame,
+    Group,
+    Revisit,
+    Summary,
+    Value,
+    add,
+    join,
+)
 
 _MOST_WALKS = 50
 CODE = "coop-mat-nonuniform"
 
 
-def check(unit: typed.Unit, diagnostics: Diagnostics) -> None:
-    """Warn about each divergent operation and nonuniform operand of a valid unit, if the warning is enabled."""
+def check(unit: typed.Unit, diagnostics: Diagnostics, *, has_barriers: bool) -> None:
+    """Warn about each divergent operation and nonuniform operand of a valid unit, if the warning is enabled.
+
+    has_barriers: see `coopmat.analysis.check_uniformity`.
+    """
     if not diagnostics.wants(CODE):
         return
     graph = CallGraph(unit)
     functions = graph.in_order()
-    for group in (SUB_GROUP, WORK_GROUP):
+    reported: set[Span] = set()
+    for group in (SUB_GROUP, WORK_GROUP, *([BARRIERS] if has_barriers else [])):
         operating = (f for f in functions if any(is_operation(node, group) for node in walk(f.body)))
         with_matrices = graph.users(operating)
         if with_matrices:
-            _check_group(group, functions, with_matrices, diagnostics)
+            for finding in _findings(group, functions, with_matrices):
+                if group is not BARRIERS or finding.span not in reported:
+                    notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
+                    diagnostics.warning(CODE, finding.message, finding.span, notes=notes)
+                    reported.add(finding.span)
 
 
-def _check_group(
-    group: Group,
-    functions: list[typed.FunctionDecl],
-    with_matrices: set[typed.FunctionDecl],
-    diagnostics: Diagnostics,
-) -> None:
+def _findings(
+    group: Group, functions: list[typed.FunctionDecl], with_matrices: set[typed.FunctionDecl]
+) -> Iterator[Finding]:
     summaries: dict[typed.FunctionDecl, Summary] = {}
     for function in functions:
         result = Analysis(group, function, summaries, with_matrices).run()
         summaries[function] = result.summary
-        for finding in result.findings:
-            notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
-            diagnostics.warning(CODE, finding.message, finding.span, notes=notes)
+        yield from result.findings
 
 
 class Analysis(Expressions):

@@ -79,19 +79,19 @@ def join(*values: Value) -> Value:
     return Value(cause, parameters) if cause is not None or parameters else UNIFORM
 
 
-def of_binary(e: typed.Binary, left: Value, right: Value, size: int | None) -> Value:
-    """Return the value of `e` for subgroups of `size` work-items; None: the size is not known."""
-    if _is_sub_group_number(e, left, right, size):
+def of_binary(e: typed.Binary, left: Value, right: Value, size: int | None, group: Group) -> Value:
+    """Return the value of `e` for groups with `size` work-items in dimension 0; None: the size is not known."""
+    if _is_group_number(e, left, right, size) and not (group.is_work_group and _is_sub_group_size(e.right)):
         return replace(right, is_id=False)
     if e.op == "sub" and left.is_id and right.is_id:
         return UNIFORM  # both increase by 1 per work-item, so the difference is the same for the whole subgroup
     return replace(join(left, right), is_id=_stays_id(e, left, right, size))
 
 
-def _is_sub_group_number(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
-    """Return whether `e` maps all ids of a subgroup to one value: `id / n`, `id >> n` or `id & ~(n - 1)`.
+def _is_group_number(e: typed.Binary, left: Value, right: Value, size: int | None) -> bool:
+    """Return whether `e` maps all ids of a group to one value: `id / n`, `id >> n` or `id & ~(n - 1)`.
 
-    If `n` is not constant, it is assumed to be the subgroup size.
+    If `n` is not constant, it is assumed to be the group's size.
     """
     if not left.is_id or right.cause is not None or e.op not in ("div", "shr", "and"):
         return False
@@ -119,15 +119,24 @@ def _stays_id(e: typed.Binary, left: Value, right: Value, size: int | None) -> b
 
 
 def _is_product(e: typed.Expr) -> bool:
-    while isinstance(e, typed.Convert):
-        e = e.operand
+    e = _without_conversions(e)
     return isinstance(e, typed.Binary) and e.op in ("mul", "shl")
 
 
+def _is_sub_group_size(e: typed.Expr) -> bool:
+    e = _without_conversions(e)
+    return isinstance(e, typed.BuiltinCall) and e.name in ("get_sub_group_size", "get_max_sub_group_size")
+
+
 def _constant(e: typed.Expr) -> int | None:
+    e = _without_conversions(e)
+    return e.value if isinstance(e, typed.IntConst) else None
+
+
+def _without_conversions(e: typed.Expr) -> typed.Expr:
     while isinstance(e, typed.Convert):
         e = e.operand
-    return e.value if isinstance(e, typed.IntConst) else None
+    return e
 
 
 # --- walks -------------------------------------------------------------------------------------
@@ -169,18 +178,25 @@ class Group:
 
     scope: the scope of the matrix type.
     name: the name for messages.
+    reason: empty for all operations; or why the work-group executes together those operations on a subgroup's matrix
+      that exchange values between its work-items.
+    operation: what a called function does, for messages.
     """
 
     scope: int
     name: str
+    reason: str = ""
+    operation: str = "operation on matrices"
 
     @property
     def is_work_group(self) -> bool:
-        return self.scope == SCOPE_WORKGROUP
+        return self.name == WORK_GROUP.name
 
 
 SUB_GROUP = Group(SCOPE_SUBGROUP, "subgroup")
 WORK_GROUP = Group(SCOPE_WORKGROUP, "work-group")
+# The library for the route scratch exchanges values through local memory, with barriers of the work-group.
+BARRIERS = Group(SCOPE_SUBGROUP, "work-group", ", as the route scratch requires", "exchange of values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +289,11 @@ class Walk:
 
     # --- divergence ------------------------------------------------------------------------------
 
+    @property
+    def unreached(self) -> str:
+        """The predicate of messages about an operation that the group does not execute together."""
+        return f"is not reached by all work-items of a {self.group.name} together{self.group.reason}"
+
     def current(self) -> Value:
         """Return why control flow diverges at the current point; UNIFORM if all work-items are here."""
         frames = [value for frame in self.frames for value in (frame.broken, frame.continued)]
@@ -284,7 +305,7 @@ class Walk:
             return
         if current.cause is not None:
             # One report for each condition.
-            message = f"{what} is not reached by all work-items of a {self.group.name} together"
+            message = f"{what} {self.unreached}"
             self.reports.setdefault((current.cause.text, current.cause.span), Finding(message, span, current.cause))
         self.decided_by(current, span)
 
@@ -293,7 +314,7 @@ class Walk:
 
         For an operand that depends on parameters, record them in `operands`: callers check their arguments.
         """
-        if self.dead:
+        if self.dead or self.group.reason:
             return
         if value.cause is not None:
             message = f"{operand.what} is not the same for all work-items of a {self.group.name}"

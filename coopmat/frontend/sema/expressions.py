@@ -282,7 +282,9 @@ def _size_of(c: Context, node: syntax.SizeOf, expected: Type | None) -> Expr:
     else:
         t = analyse(c, operand).type
     if contains_matrix(t):
-        c.fail("coop-mat-opaque", f"'{node.op}' of '{t}': a cooperative matrix is opaque and has no size", node.span)
+        notes = [Note("coop_mat_length(m) is the number of components that a work-item has")]
+        message = f"'{node.op}' of '{t}': a cooperative matrix is opaque and has no size"
+        c.fail("coop-mat-opaque", message, node.span, notes=notes)
     if op == "vec_step":
         if not isinstance(t, (ScalarType, VectorType)):
             c.fail("invalid-operands", f"'vec_step' takes a scalar or a vector, not '{t}'", node.span)

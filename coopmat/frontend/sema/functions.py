@@ -8,7 +8,6 @@ from functools import partial
 from ...analysis import (
     UNINITIALIZED_CODES,
     UNUSED_CODES,
-    check_uniformity,
     check_uninitialized,
     check_unused_functions,
     check_unused_in_function,
@@ -91,8 +90,6 @@ def analyse(
     if only_reached and result.kernels and not (result.has_matrices or result.has_matrix_types):
         found = c.reached(result.kernels)
         result.functions = [function for function in result.functions if function in found]
-    if result.has_matrices and not diagnostics.has_errors:
-        check_uniformity(result, diagnostics)
     return result
 
 
@@ -404,7 +401,8 @@ def check_kernel_parameters(c: Context, decl: typed.FunctionDecl) -> None:
     for p in decl.parameters:
         if contains_matrix(p.type) or (isinstance(p.type, PointerType) and contains_matrix(p.type.pointee)):
             message = f"a cooperative matrix cannot be a parameter of a kernel ('{p.name}')"
-            c.error("coop-mat-kernel-parameter", message, p.span)
+            notes = [Note("pass a pointer to the components, and load the matrix with coop_mat_load")]
+            c.error("coop-mat-kernel-parameter", message, p.span, notes=notes)
         elif c.unit.has_matrix_types and holds(p.type):
             notes = [Note("pass a pointer to the matrix")]
             message = f"a matrix cannot be passed by value to a kernel ('{p.name}')"

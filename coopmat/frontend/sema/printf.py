@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...diagnostics import Note
 from .. import syntax, typed
 from ..typed import Convert, ConvertKind, Expr, StringConst
 from ..types import (
@@ -28,6 +29,7 @@ from ..types import (
     USHORT,
     VECTOR_SIZES,
     AddressSpace,
+    CoopMatrixType,
     PointerType,
     Qualifiers,
     ScalarType,
@@ -87,7 +89,8 @@ def _promoted(c: Context, e: Expr) -> Expr:
     if isinstance(t, ScalarType) and not t.is_bits:
         return promote(e)
     if not isinstance(t, (VectorType, PointerType)):
-        c.fail("no-matching-function", f"'printf' does not take '{t}'", e.span)
+        notes = [Note("coop_mat_print(m) prints a matrix")] if isinstance(t, CoopMatrixType) else []
+        c.fail("no-matching-function", f"'printf' does not take '{t}'", e.span, notes=notes)
     return e
 
 

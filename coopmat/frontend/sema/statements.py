@@ -197,7 +197,9 @@ def _check_space(c: Context, decl: typed.VarDecl, *, static: bool, initialised: 
     space, name = decl.qualifiers.space, decl.name
     if contains_matrix(decl.type) and (space is not AddressSpace.PRIVATE or static):
         where = f"{space} memory" if space is not AddressSpace.PRIVATE else "static storage"
-        c.fail("coop-mat-address-space", f"a cooperative matrix must be private; '{name}' is in {where}", decl.span)
+        notes = [Note("declare an array of components there, and access it with coop_mat_load and coop_mat_store")]
+        message = f"a cooperative matrix must be private; '{name}' is in {where}"
+        c.fail("coop-mat-address-space", message, decl.span, notes=notes)
     if space is AddressSpace.LOCAL:
         if not _state(c).decl.is_kernel:
             c.fail("address-space", f"'{name}': local variables can be declared in kernels only", decl.span)

@@ -11,7 +11,7 @@ from ..values import convert_arithmetic
 from .types import refuse_narrow
 
 _BINARY = ("add", "sub", "mul", "div")
-_ALLOWED = "matrices take + - * / with an identical type or a scalar, and unary -"
+_ALLOWED = "matrices take + - * / with an identical type or a scalar, and unary -; coop_mat_map calls any function"
 
 
 def negate(c: Context, op: str, e: Expr, span: Span) -> Expr:
