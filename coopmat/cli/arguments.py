@@ -141,14 +141,18 @@ def parse_arguments(arguments: Sequence[str]) -> Invocation:
         elif not argument.startswith("-") or argument == "-":
             result = replace(result, inputs=(*result.inputs, argument))
         else:
-            wants_value = argument in COMPILER_FLAGS_WITH_VALUE and rest[:1] not in _ASKING_FOR_HELP
-            value = (rest.pop(0),) if wants_value and rest else ()
-            result = replace(result, options=(*result.options, argument, *value))
+            result = replace(result, options=(*result.options, *_compiler_flag(argument, rest)))
     return result
 
 
+def _compiler_flag(argument: str, rest: list[str]) -> tuple[str, ...]:
+    """Return a compiler's flag, and its value if this is the next word, which is removed from `rest`."""
+    wants_value = argument in COMPILER_FLAGS_WITH_VALUE and rest[:1] not in _ASKING_FOR_HELP
+    return (argument, rest.pop(0)) if wants_value and rest else (argument,)
+
+
 def names_and_flags(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return (names, the compiler's flags) of a command's other arguments, with each value joined to its flag."""
+    """Return (names, the compiler's flags with their values) of a command's other arguments."""
     names: list[str] = []
     flags: list[str] = []
     rest = list(arguments)
@@ -156,11 +160,8 @@ def names_and_flags(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
         word = rest.pop(0)
         if word == "-" or not word.startswith("-"):
             names.append(word)
-        elif word in COMPILER_FLAGS_WITH_VALUE and rest:
-            value = rest.pop(0)
-            flags += [word + "=" * word.startswith("--") + value] if value else [word, value]
         else:
-            flags.append(word)
+            flags += _compiler_flag(word, rest)
     return names, flags
 
 

@@ -74,11 +74,12 @@ def test_help_is_no_value(flag, asking):
 @pytest.mark.parametrize(
     ("arguments", "names", "flags"),
     [
-        (["--code", "c", "a.cl", "-"], ["a.cl", "-"], ["--code=c"]),
+        (["--code", "c", "a.cl", "-"], ["a.cl", "-"], ["--code", "c"]),
         (["a.cl", "--code=c", "-cl-std=CL3.0", "-g"], ["a.cl"], ["--code=c", "-cl-std=CL3.0", "-g"]),
-        (["-D", "N=1", "-isystem", "dir", "-DM", "a.cl"], ["a.cl"], ["-DN=1", "-isystemdir", "-DM"]),
+        (["-D", "N=1", "-isystem", "dir", "-DM", "a.cl"], ["a.cl"], ["-D", "N=1", "-isystem", "dir", "-DM"]),
         (["--matrix-variants", "", "a.cl"], ["a.cl"], ["--matrix-variants", ""]),
         (["a.cl", "--code"], ["a.cl"], ["--code"]),
+        (["a.cl", "--code", "--help"], ["a.cl"], ["--code", "--help"]),
     ],
 )
 def test_flags_with_values_among_names(arguments, names, flags):
