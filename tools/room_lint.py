@@ -4,7 +4,7 @@ Imports between rooms follow the table. They reach behind a room's door (its `__
 allows. Every import counts, also one inside a function: dependencies matter, not the time of loading.
 No room has more lines of code than its budget, and the rooms that a newcomer reads are within a common budget.
 No circle of imports has too many files, neither at run time nor with the imports under TYPE_CHECKING.
-No function and no module is too long. No two files of tests have one name.
+No function and no module is too long. No module assigns a constant twice, and no two files of tests have one name.
 """
 
 from __future__ import annotations
@@ -68,6 +68,17 @@ class File:
         lines = (range(t.start[0], t.end[0] + 1) for t in tokens if t.type not in _NO_CODE)
         return len({number for token in lines for number in token} - omitted)
 
+    def repeated_names(self) -> Iterator[tuple[str, int]]:
+        """Yield the name and the line of each constant of the module that an earlier statement has assigned."""
+        names: set[str] = set()
+        for node in self.nodes[0].body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            for target in targets if isinstance(node, (ast.Assign, ast.AnnAssign)) else ():
+                if isinstance(target, ast.Name) and target.id.lstrip("_").isupper():
+                    if target.id in names:
+                        yield target.id, node.lineno
+                    names.add(target.id)
+
     def functions(self) -> Iterator[tuple[str, int, int]]:
         """Yield the name, the first line and the length of each function."""
         for node in self.nodes:
@@ -120,7 +131,7 @@ class Package:
         yield from self.exceeded_budgets()
         yield from self.large_circles(with_types=False)
         yield from self.large_circles(with_types=True)
-        yield from long_parts(self.files, self.limits)
+        yield from faulty_files(self.files, self.limits)
 
     def wrong_imports(self) -> Iterator[str]:
         """Yield a message for every import that the table does not allow, and for every door bypassed too often."""
@@ -209,12 +220,14 @@ def _reachable(start: str, graph: Mapping[str, set[str]]) -> set[str]:
     return reached
 
 
-def long_parts(files: Iterable[File], limits: Mapping[str, int]) -> Iterator[str]:
-    """Yield a message for every function and module that is too long."""
+def faulty_files(files: Iterable[File], limits: Mapping[str, int]) -> Iterator[str]:
+    """Yield a message for every function and module that is too long, and for every constant with two values."""
     for file in files:
         lines = file.text.count("\n")
         if lines > limits["module"]:
             yield f"{file.path}:1: {lines} lines; modules have at most {limits['module']}"
+        for name, line in file.repeated_names():
+            yield f"{file.path}:{line}: '{name}' has another value above"
         for name, line, length in file.functions():
             if length > limits["function"]:
                 yield f"{file.path}:{line}: '{name}' has {length} lines; functions have at most {limits['function']}"
@@ -237,7 +250,7 @@ def main() -> int:
     tools = [File(path, ROOT / "tools") for path in sorted((ROOT / "tools").glob("*.py"))]
     messages = [
         *Package(ROOT / "coopmat", table).problems(),
-        *long_parts(tools, table["limits"]),
+        *faulty_files(tools, table["limits"]),
         *ambiguous_tests(ROOT / "tests"),
     ]
     print("\n".join(messages), end="\n" if messages else "")

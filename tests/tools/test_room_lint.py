@@ -122,3 +122,9 @@ def test_two_files_of_tests_with_one_name_are_found(tmp_path: Path) -> None:
         path.touch()
     (message,) = room_lint.ambiguous_tests(tmp_path)
     assert message == f"{tmp_path}/vulkan/test_a.py:1: {tmp_path}/runtime/test_a.py has the same name"
+
+
+def test_a_constant_with_two_values_is_found(package: Make) -> None:
+    text = "_A = 1\nB: int = 2\nif B:\n    B = 3\nc = 4\nc = 5\n_A: int = 6\n"
+    (message,) = package(ir__a=text).problems()
+    assert message.endswith("a.py:7: '_A' has another value above")
