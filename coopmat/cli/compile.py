@@ -19,7 +19,7 @@ from coopmat.options import CompileOptions, UsageError
 
 from . import verbose
 from .arguments import FLAGS, Invocation, compile_options, escape, parse_arguments
-from .files import STANDARD_INPUT, read_source, write_outputs
+from .files import STANDARD_INPUT, keep_input, read_source, write_outputs
 from .header import header
 from .report import Reporter
 from .status import ExitStatus, run_guarded
@@ -171,13 +171,19 @@ def _options(invocation: Invocation) -> CompileOptions:
 _KIND_OF_WORD = {None: "spv", "-emit-llvm": "ll", "-S": "spvasm"}
 
 
+def _is_for_spirv(invocation: Invocation) -> bool:
+    """Return whether the output can only be SPIR-V, by its name or by --target-env."""
+    is_named = invocation.output is not None and invocation.output.endswith((".spv", ".spvasm"))
+    return is_named or any(option.startswith("--target-env") for option in invocation.options)
+
+
 def _kinds(invocation: Invocation, matrices: str) -> list[str]:
     """Return the kinds of output to write. Raises UsageError if they contradict other flags."""
     words = {"-emit-llvm": invocation.llvm, "-S": invocation.assembly}
     word = next((word for word, is_there in words.items() if is_there), None)
     if word is not None and invocation.emit:
         raise UsageError(f"{word} and --emit exclude each other")
-    usual = "c" if word is None and matrices in OPENCL_C_ONLY else _KIND_OF_WORD[word]
+    usual = "c" if word is None and matrices in OPENCL_C_ONLY and not _is_for_spirv(invocation) else _KIND_OF_WORD[word]
     kinds = invocation.emit.split(",") if invocation.emit else [usual]
     if matrices in OPENCL_C_ONLY and (others := sorted({"spv", "spvasm", "ll", "header"}.intersection(kinds))):
         raise UsageError(
@@ -297,8 +303,7 @@ def _outputs(invocation: Invocation, kinds: list[str], matrices: str) -> dict[st
     for kind, output in outputs.items():
         if output == "-" and kind in KINDS and KINDS[kind].binary and sys.stdout.isatty():
             raise UsageError(f"'{kind}' is binary and standard output is a terminal; give -o FILE")
-        if output != "-" and Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
-            raise UsageError(f"the output '{output}' is the input")
+        keep_input(output, name)
         if kind in KINDS and invocation.output is None:
             _keep_others(Path(output), KINDS[kind].beginnings)
     if "d" in outputs and outputs["d"] not in (invocation.dependency_file, invocation.output):

@@ -14,7 +14,7 @@ from coopmat.options import UsageError
 
 from .arguments import compile_options, names_and_flags
 from .completion import complete_routes
-from .files import STANDARD_INPUT, read_source, write_outputs
+from .files import STANDARD_INPUT, keep_input, read_source, write_outputs
 from .report import Reporter
 from .status import ExitStatus
 
@@ -64,8 +64,11 @@ def command(
     names, flags = names_and_flags(arguments)
     if len(names) != 1:
         raise UsageError(f"one OpenCL C file is needed, not {len(names)}")
-    compile_options(flags, [option for parameter in command.params for option in parameter.opts])
-    wanted = _routes(routes, flags)
+    if output is not None:
+        keep_input(output, names[0])
+    options = compile_options(flags, [option for parameter in command.params for option in parameter.opts])
+    is_named = any(flag.partition("=")[0] == "--matrices" for flag in flags)
+    wanted = _routes(routes.split(",") if routes is not None else [options.matrices] if is_named else [])
     if is_run and names[0] == "-":
         raise UsageError("--run needs a file, not standard input")
     found = _device(device, wanted)
@@ -74,10 +77,8 @@ def command(
     )
 
 
-def _routes(text: str | None, flags: list[str]) -> list[str]:
+def _routes(routes: list[str]) -> list[str]:
     """Return the routes of --routes or --matrices; none if the device chooses. Raises UsageError."""
-    given = [flag.partition("=")[2] for flag in flags if flag.startswith("--matrices=")]
-    routes = text.split(",") if text is not None else given[-1:]
     for route in routes:
         if route not in ROUTES:
             raise UsageError(f"--routes takes one or two of {', '.join(ROUTES)}, not '{route}'")

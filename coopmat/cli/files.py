@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coopmat import budgets, file_table
+from coopmat.options import UsageError
 
 STANDARD_INPUT = "<stdin>"
 
@@ -24,6 +25,12 @@ def read_source(name: str) -> bytes:
     if data is None or len(data) > most:
         raise budgets.Exceeded("source-bytes", STANDARD_INPUT if name == "-" else name)
     return data
+
+
+def keep_input(output: str, name: str) -> None:
+    """Raise UsageError if an output would overwrite the input `name`; `-` is no file."""
+    if output != "-" and Path(output).exists() and Path(name).exists() and Path(output).samefile(name):
+        raise UsageError(f"the output '{output}' is the input")
 
 
 def write_outputs(outputs: Mapping[str, bytes]) -> None:

@@ -15,7 +15,7 @@ import click
 from coopmat.options import UsageError
 
 from .arguments import names_and_flags
-from .files import read_source, write_outputs
+from .files import keep_input, read_source, write_outputs
 from .status import ExitStatus
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def command(
 
     names, flags = names_and_flags(arguments)
     line = _LINE.fullmatch(names[0]) if len(names) == 1 else None
+    if line is not None and output is not None:
+        keep_input(output, line[1])
     maps: Sequence[LaneMap | MultiplyAddMap]
     if flags and line is None:
         raise UsageError(f"'{flags[0]}' is no option of coopmat map; compiler flags need FILE.cl:LINE")

@@ -60,7 +60,13 @@ def command(
             from coopmat.linalg import plan
 
             planned = plan(device, operation, m=m, n=n, k=k, batch=batch, trans_b=trans_b, types=components)
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
+        raise UsageError(f"--types: {error}") from error
+    except ValueError as error:
         raise UsageError(f"--{error}") from error
+    except RuntimeError as error:
+        from coopmat.runtime import launch_error
+
+        raise launch_error(str(error), "not-measured") from error
     click.echo(json.dumps(planned.to_record(), indent=2) if as_json else str(planned))
     return ExitStatus.DONE

@@ -271,7 +271,10 @@ def compile(
         raise UsageError(NAMES_FILE.format(source))
     name, language = name or "<source>", language or "cl"
     if isinstance(options, str):
-        options = shlex.split(options)
+        try:
+            options = shlex.split(options)
+        except ValueError as error:
+            raise UsageError(f"options {options}: {error}") from None
     if isinstance(options, CompileOptions):
         settings = options
     else:

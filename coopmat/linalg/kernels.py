@@ -52,6 +52,7 @@ class Product:
     shape: (matrices in the batch, m, n, k).
     offsets: name of the bias or of scales -> offset of its first element. The launch reads the arrays of these names.
     packed: how B is packed; None if it is not.
+    is_batch: whether A or B has three dimensions.
     launches: device -> its launch; filled by `run`.
     """
 
@@ -62,12 +63,13 @@ class Product:
     shape: tuple[int, int, int, int]
     offsets: Mapping[str, int]
     packed: Format | None = None
+    is_batch: bool = False
     launches: dict[Any, _Launch] = field(default_factory=dict)
 
     @property
     def result_shape(self) -> tuple[int, ...]:
-        """The shape of a new array for the result: 3-dimensional if there are several matrices."""
-        return self.shape[:3] if self.shape[0] > 1 else self.shape[1:3]
+        """The shape of a new array for the result: 3-dimensional if A or B is."""
+        return self.shape[:3] if self.is_batch else self.shape[1:3]
 
     def run(self, queue: Any, arrays: dict[str, Any], factors: Mapping[str, float], events: list[Any]) -> Any:
         """Enqueue the product of `arrays`, and return the array "c", or a new one, which has the event of the launch.

@@ -119,6 +119,8 @@ def operand(name: str, array: Description, dtype: str | None, *, transpose: bool
     step, down, right = (0,) * (3 - dimensions) + tuple(stride // component.size for stride in array.strides)
     strides = (step if batch != 1 else 0, down, right)
     result = Operand(name, component, (batch, rows, columns), strides, array.offset // component.size)
+    if 0 in array.shape:  # its strides have no meaning; pyopencl.array.to_device makes them 0
+        result = result.dense()
     return result.transposed() if transpose else result
 
 
@@ -161,7 +163,7 @@ def require_memory(arrays: Mapping[str, Any], queue: Any, result: str = "c") -> 
     buffer, begin, end = extents.pop(result, (0, 0, 0))
     for name, (other, first, last) in extents.items():
         if buffer == other and begin < last and first < end:
-            raise ValueError(f"{result}: its memory overlaps {name}'s")
+            raise ValueError(f"{result}: the memory from its first to its last element overlaps {name}'s")
 
 
 @lru_cache(maxsize=512)

@@ -64,7 +64,8 @@ def gemm(
     queue: an in-order or out-of-order command queue. The launch waits for `wait_for` and for the arrays' events.
     a, b: arrays of m x k and k x n components, or batches of them in three dimensions. A batch of one matrix serves all
         matrices of the other. `trans_a` and `trans_b` transpose them first. b may be what `pack` has returned.
-    c: the array for the result, m x n, or a batch; by default a new array. `beta` needs one.
+    c: the array for the result, m x n, or a batch; by default a new array, with three dimensions if a or b has three.
+        `beta` needs an array.
     bias: an array with the shape (n,), added to each row, or (m, 1), added to each column.
     activation: "relu", "gelu" (by erf) or "silu", or OpenCL C that defines a function `REAL activation(REAL x)`.
     scale_a, scale_b: numbers, or arrays of m factors for the rows of A and n factors for the columns of B.
@@ -171,10 +172,12 @@ def _product(
     offsets = _offsets(real, shape, arrays)
     if has_factors[1] and "c" not in arrays:
         raise ValueError("beta: it needs an array c, to which the product is added, unless it is 0")
-    output = _output(arrays.get("c"), name, shape)
+    is_batch = 3 in (len(arrays["a"].shape), len(arrays["b"].shape))
+    output = _output(arrays.get("c"), name, shape, is_batch=is_batch)
     types = (left.component, right.component, total, real, output.component)
     flags = _flags(has_factors, name, arrays)
-    return Product((left, right, output), types, flags, _activation(activation, real), (*shape, inner), offsets, packed)
+    sizes, code = (*shape, inner), _activation(activation, real)
+    return Product((left, right, output), types, flags, code, sizes, offsets, packed, is_batch)
 
 
 def forget_launches() -> None:
@@ -188,7 +191,7 @@ def sum_type(*types: ComponentType) -> ComponentType:
         if component.name not in INPUTS:
             raise TypeError(f"{name}: the type {component} is not supported (supported: {_names(INPUTS)})")
     if types[0].kind is not types[1].kind or (types[0] != types[1] and "f64" in (types[0].name, types[1].name)):
-        raise TypeError(f"a, b: {types[0]} and {types[1]} cannot be multiplied; convert one of the arrays")
+        raise TypeError(f"a, b: {types[0]} and {types[1]} cannot be multiplied; convert one of them")
     return COMPONENT_TYPES["s32" if types[0].is_integer else "f64" if types[0].name == "f64" else "f32"]
 
 
@@ -291,13 +294,13 @@ def _flags(has_factors: tuple[bool, bool, bool], name: str, arrays: dict[str, De
     return frozenset(flag for flag, is_set in flags.items() if is_set)
 
 
-def _output(c: Description | None, name: str, shape: tuple[int, int, int]) -> Operand:
+def _output(c: Description | None, name: str, shape: tuple[int, int, int], *, is_batch: bool) -> Operand:
     """Return the result as an operand: c, or a new array. Raises ValueError if c does not fit."""
     if c is None:
         return Operand("c", COMPONENT_TYPES[name], shape, (0, 0, 0)).dense()
     output = operand("c", c, name)
     if output.shape != shape:
-        raise ValueError(f"c: expected the shape {shape if shape[0] > 1 else shape[1:]}, not {c.shape}")
+        raise ValueError(f"c: expected the shape {shape if is_batch else shape[1:]}, not {c.shape}")
     require_separate_elements(output)
     return output
 

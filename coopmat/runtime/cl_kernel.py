@@ -97,11 +97,14 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
     def local_size_for_sub_groups(self, count: int, device: Any = None) -> tuple[int]:
         """Return a local size that makes `count` subgroups in each work-group.
 
-        Raises ValueError if `count` is less than 1.
+        Raises ValueError if no work-group of the kernel has this number, and TypeError if `count` is no integer.
         """
-        if count < 1:
-            raise ValueError(f"a work-group has at least one subgroup, not {count}")
-        return (count * self.sub_group_size(device),)
+        groups = self._sub_groups(device or self._first.device.handle)
+        size = groups.local_size(operator.index(count))[0]
+        if not size:
+            numbers = "one subgroup" if groups.most_count == 1 else f"1 to {groups.most_count} subgroups"
+            raise ValueError(f"a work-group of kernel '{self._info.name}' has {numbers}, not {count}")
+        return (size,)
 
     # --- pyopencl's methods, with checks
 

@@ -133,9 +133,20 @@ def _built(context: Any, parts: Sequence[Part], device: DeviceInfo, options: str
         return quietly(made[0], [parts[0][2]], devices)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for program, (_, _, words) in zip(made, parts, strict=True):
-            program.compile(words.encode(), devices, [])
+        for program, part in zip(made, parts, strict=True):
+            _compile(program, part, device)
         return native._Program.link(context, made, options.encode(), devices)
+
+
+def _compile(program: Any, part: Part, device: DeviceInfo) -> None:
+    """Compile a part without linking.
+
+    The macro distinguishes it from a program that is built: PoCL 3.0 keeps both in its cache by source and options, and
+    aborts the process that launches a kernel of the object as if it were the program.
+    """
+    form, _, words = part
+    mark = " -D__coopmat_object" if form == "c" else ""
+    program.compile((words + mark).encode(), [device.handle], [])
 
 
 def compile_object(context: Any, module: Module, device: DeviceInfo, options: Sequence[str]) -> Any:
@@ -155,7 +166,7 @@ def compile_object(context: Any, module: Module, device: DeviceInfo, options: Se
         program = native._create_program_with_il(context, code) if form == "spirv" else native._Program(context, code)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program.compile(words.encode(), [device.handle], [])
+            _compile(program, part, device)
     except (opencl().Error, guarded.Crash) as error:
         raise DriverError(device, error, code, words) from error
     return program

@@ -48,6 +48,8 @@ def run(place, capsys):
         (["compile", "--matrixes", "one", "a.cl"], "unknown option '--matrixes'; did you mean '--matrices'?"),
         (["compile", "-cl-fast-relaxed-maths", "a.cl"], "did you mean '-cl-fast-relaxed-math'?"),
         (["run", "--repeats", "3", "a.cl"], "unknown option '--repeats'; did you mean '--repeat'?"),
+        (["compile", "--matrices", "mma", "-o", "a.spv", "a.cl"], "--matrices mma is OpenCL C only, not spv"),
+        (["compile", "--matrices=x86", "--target-env=vulkan1.3", "a.cl"], "--matrices x86 is OpenCL C only, not spv"),
         (["compile", "--xyzzy", "a.cl"], "unknown option '--xyzzy' ["),
         (["run", "a.cl", "b.cl"], "one input file is needed, not 2 (a.cl, b.cl)"),
     ],

@@ -62,6 +62,11 @@ def test_options_that_do_not_exist(options):
         coopmat.compile(KERNEL, options)
 
 
+def test_options_with_an_open_quotation():
+    with pytest.raises(coopmat.UsageError, match='options -DX=": No closing quotation'):
+        coopmat.compile(KERNEL, '-DX="')
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_is_written(dialect):
     text = coopmat.compile(KERNEL, ["-DN=4", "--dialect", dialect]).llvm_ir

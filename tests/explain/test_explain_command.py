@@ -44,6 +44,9 @@ def test_the_default_output_and_standard_input(tmp_path):
     (tmp_path / "p.cl").write_text(SOURCE)
     assert run("--matrices", "one", "-D", "foo", "p.cl", directory=tmp_path).returncode == 0
     assert "compiled to" in Page((tmp_path / "p.explain.html").read_text()).text
+    done = run("p.cl", "--matrices", "one", "-o", "p.cl", directory=tmp_path)
+    assert done.returncode == 2 and "the output 'p.cl' is the input" in done.stderr
+    assert (tmp_path / "p.cl").read_text() == SOURCE
     done = run("-", "--routes", "native", directory=tmp_path, input=SOURCE)
     assert done.returncode == 0 and "<stdin> explained" in Page(done.stdout).text
 

@@ -153,8 +153,22 @@ def test_batches(queue: Any, batch_a: tuple[int, ...], batch_b: tuple[int, ...])
 
 def test_batch_of_one(queue: Any) -> None:
     a, b = _integers(1, 4, 6), _integers(1, 6, 5)
-    c = gemm(queue, _upload(queue, a), _upload(queue, b))
-    assert np.array_equal(c.get().reshape(4, 5), (a @ b)[0])
+    for first, second in ((a, b), (a[0], b), (a, b[0])):
+        c = gemm(queue, _upload(queue, first), _upload(queue, second))
+        assert c.shape == (1, 4, 5) and np.array_equal(c.get(), a @ b)
+    c = _upload(queue, np.zeros((4, 5), np.float32))  # an array may have two dimensions
+    assert gemm(queue, _upload(queue, a), _upload(queue, b), c) is c and np.array_equal(c.get(), (a @ b)[0])
+
+
+def test_empty_batches_and_matrices(queue: Any) -> None:
+    a, b = _integers(0, 4, 6), _integers(6, 5)
+    assert gemm(queue, _upload(queue, a), _upload(queue, b)).shape == (0, 4, 5)
+    assert gemm(queue, _upload(queue, b.T), _upload(queue, np.zeros((0, 6, 5), np.float32))).shape == (0, 5, 5)
+    with pytest.raises(ValueError, match=r"c: expected the shape \(0, 4, 5\), not \(4, 5\)"):
+        gemm(queue, _upload(queue, a), _upload(queue, b), _upload(queue, np.zeros((4, 5), np.float32)))
+    # pyopencl.array.to_device makes an empty array with strides of 0.
+    c = _upload(queue, np.zeros((0, 5), np.float32))
+    assert gemm(queue, _upload(queue, a.reshape(0, 6)), _upload(queue, b), c) is c
 
 
 @pytest.mark.parametrize("a_type", [np.int8, np.uint8])

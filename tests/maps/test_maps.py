@@ -142,6 +142,7 @@ def test_the_command_draws_lines_of_programs(coopmat) -> None:
     line = coopmat("-D", "K=32", "k.cl:10", "--format=json")
     assert line.status == 0 and len(json.loads(line.out)["a"]) == 16 * 32
     assert coopmat("k.cl:7").status == 2 and "no matrix" in coopmat("k.cl:7").err
+    assert "the output './k.cl' is the input" in coopmat("k.cl:10", "-o", "./k.cl").err
     assert coopmat("k.cl:10", "-DK=x").status == 1 and coopmat("none.cl:3").status != 0
 
 

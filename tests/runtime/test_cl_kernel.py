@@ -319,6 +319,8 @@ def test_includes_without_a_word_of_matrices_are_not_compiled_twice(
         assert isinstance(name, coopmat.Program)
         with pytest.raises(cl.RuntimeError, match="No closing quotation"):
             cl.Program(built.context, SOURCE).build(['-DX="'])
+        with pytest.raises(coopmat.CompileError, match='build options -DX=": No closing quotation'):
+            cl.Program(built.context, SOURCE).build('-DX="')
 
 
 def test_classes_made_of_programs(built: SimpleNamespace) -> None:

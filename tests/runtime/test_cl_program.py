@@ -84,6 +84,11 @@ def test_gemm_by_every_route(context: Any, options: Any, route: str, size: int) 
     assert (kernel.matrix_route, kernel.sub_group_size()) == (route, size)
     assert kernel.sub_group_size(context.devices[0]) == size
     assert kernel.local_size_for_sub_groups(2) == (2 * size,)
+    for count in (0, 10**6):
+        with pytest.raises(ValueError, match=rf"a work-group of kernel 'gemm' has 1 to \d+ subgroups, not {count}"):
+            kernel.local_size_for_sub_groups(count)
+    with pytest.raises(TypeError):
+        kernel.local_size_for_sub_groups(1.5)
     event = kernel(gemm.queue, (size,), None, *gemm.buffers, gemm.k)
     event.wait()
     assert gemm.right()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,3 +130,33 @@ def test_errors_are_pyopencls(device: DeviceInfo) -> None:
     context = cl.Context([device.handle])
     with pytest.raises(cl.RuntimeError, match="has a matrix in its signature"):
         coopmat.Program(context, FUNCTION + "void f(MATRIX(int, A) m); void g(MATRIX(int, A) m) { f(m); }").compile()
+
+
+_AS_OBJECT_AND_AS_PROGRAM = '''
+import sys, numpy as np, pyopencl as cl, coopmat
+context = coopmat.context("portable")
+program = coopmat.Program(context, """
+kernel void f(global int *p) {
+    int m __attribute__((coop_mat(memory_scope_sub_group, 2, 2, CLK_COOPERATIVE_MATRIX_A))) = coop_mat_init(3);
+    coop_mat_store(p, m, 0, 2);
+}""")
+if sys.argv[1] == "compile":
+    program.compile()
+else:
+    queue, out = cl.CommandQueue(context), np.zeros(4, np.int32)
+    buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, out.nbytes)
+    program.build().f(queue, (1,), None, buffer)
+    cl.enqueue_copy(queue, out, buffer)
+    print(*out)
+'''
+
+
+def test_an_object_does_not_replace_a_program_in_pocls_cache(tmp_path: Path) -> None:
+    device_of("pocl")
+    kept = {f"{name}_CACHE_DIR": str(tmp_path / name) for name in ("POCL", "COOPMAT")}
+    for directory in kept.values():
+        Path(directory).mkdir()
+    for what, printed in (("compile", ""), ("build", "3 3 3 3\n")):
+        words = [sys.executable, "-c", _AS_OBJECT_AND_AS_PROGRAM, what]
+        done = subprocess.run(words, env=os.environ | kept, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, printed), done.stderr
