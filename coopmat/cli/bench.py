@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coopmat.options import UsageError
+
 from .files import write_outputs
 from .progress import progress
 from .status import ExitStatus
@@ -53,7 +55,9 @@ def _libraries(context: click.Context, parameter: click.Parameter, value: str) -
 )
 @click.option("--clblast", default="", metavar="FILE", help="libclblast; by default, the one that the system finds.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all times, the machine and the versions to FILE.")
-@click.option("--plot", "directory", type=click.Path(path_type=Path), metavar="DIR", help="Draw plots in DIR.")
+@click.option(
+    "--plot", "directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Draw plots in DIR."
+)
 def command(
     operations: tuple[str, ...],
     types: list[str],
@@ -81,6 +85,8 @@ def command(
     cases = bench.cases_of(operations, types, shapes, is_constant=constant)
     if directory is not None:
         bench.require_matplotlib()
+    if json_file is not None and not Path(json_file).parent.is_dir():
+        raise UsageError(f"--json: there is no directory {Path(json_file).parent}")  # before minutes of measurements
     info, versions = select(device), bench.installed(against, clblast)
     console = Console(width=None if sys.stdout.isatty() else 100)
     threads = info.compute_units if info.kind == "CPU" else os.cpu_count() or 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -31,7 +31,8 @@ class Description(NamedTuple):
 def describe_array(name: str, array: Any) -> Description:
     """Return the description of an argument. Raises TypeError if it is no pyopencl array."""
     if not isinstance(array, Array):
-        raise TypeError(f"{name}: expected a pyopencl.array.Array, not {type(array).__name__}")
+        number_too = " or a number" if name.startswith("scale") else ""
+        raise TypeError(f"{name}: expected a pyopencl.array.Array{number_too}, not {type(array).__name__}")
     return Description(array.dtype, tuple(array.shape), tuple(array.strides), int(array.offset))
 
 
@@ -39,7 +40,7 @@ def events_before(queue: Any, wait_for: Any) -> list[Any]:
     """Return the events to wait for. Raises TypeError if the queue or an event is another object."""
     if not isinstance(queue, cl.CommandQueue):
         raise TypeError(f"queue: expected a pyopencl.CommandQueue, not {type(queue).__name__}")
-    events = list(wait_for or ())
+    events = list(wait_for or ()) if isinstance(wait_for, Iterable | None) else [wait_for]
     if not all(isinstance(event, cl.Event) for event in events):
         raise TypeError("wait_for: expected a sequence of pyopencl.Event")
     return events

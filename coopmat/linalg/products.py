@@ -171,7 +171,7 @@ def _product(
     real = real_type(total, name)
     offsets = _offsets(real, shape, arrays)
     if has_factors[1] and "c" not in arrays:
-        raise ValueError("beta: it needs an array c, to which the product is added, unless it is 0")
+        raise ValueError("beta: it needs an array for the result, to which the product is added, unless it is 0")
     is_batch = 3 in (len(arrays["a"].shape), len(arrays["b"].shape))
     output = _output(arrays.get("c"), name, shape, is_batch=is_batch)
     types = (left.component, right.component, total, real, output.component)
@@ -273,7 +273,8 @@ def _check_factors(factors: dict[str, float], real: ComponentType) -> None:
         return
     for name, value in factors.items():
         if value != value // 1:
-            raise ValueError(f"{name}: {value} is no integer, and the result is; ask for out_dtype=numpy.float32")
+            what = "alpha, times scale_a and scale_b" if name == "alpha" else name
+            raise ValueError(f"{what}: {value} is no integer, and the result is; ask for out_dtype=numpy.float32")
         if not -(2**31) <= value < 2**31:
             raise ValueError(f"{name}: {value} does not fit an int, the type of the result")
         factors[name] = int(value)

@@ -60,8 +60,6 @@ _SCRATCH: dict[str, Signature] = {
     "BLOCK_READ": Signature("V", (Parameter("p", "T", "global", const=True),)),
     "BLOCK_WRITE": Signature("void", (Parameter("p", "T", "global"), Parameter("x", "V"))),
 }
-# section for `scratch` -> number of values that each lane puts into local memory
-_EXCHANGED = {"PICK": 1, "NEIGHBOUR": 2, "FOLD": 1, "ALL_EQUAL": 1, "BALLOT": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +164,7 @@ class ScratchBuiltin(SubgroupBuiltin):
         return not self.row.integer and super(ScratchBuiltin, self).takes_values
 
     def scratch_bytes(self, target: Target) -> int:
-        values = _EXCHANGED.get(self.row.scratch, 0)
-        return target.sub_groups * target.sub_group_size * values * self.values.size
+        return target.sub_groups * target.sub_group_size * self.row.exchanged * self.values.size
 
     def definitions(self, target: Target) -> dict[str, str]:
         row, t = self.row, self.values

@@ -28,9 +28,23 @@ class Row:
     operation: str = ""
 
     @property
+    def exchanged(self) -> int:
+        """The number of values that each lane puts into local memory on the route `scratch`, between two barriers."""
+        return _EXCHANGED.get(self.scratch, 0)
+
+    @property
+    def has_barriers(self) -> bool:
+        """Whether the function for `scratch` contains barriers of the work-group."""
+        return self.exchanged > 0 or self.scratch == "BARRIER"
+
+    @property
     def integer(self) -> bool:
         """Whether the values for `scratch` are ints, regardless of the type in the call."""
         return self.operation.startswith("logical_") or self.scratch == "BALLOT"
+
+
+# section for `scratch` -> number of values that each lane puts into local memory
+_EXCHANGED = {"PICK": 1, "NEIGHBOUR": 2, "FOLD": 1, "ALL_EQUAL": 1, "BALLOT": 1}
 
 
 def _row(one: str, scratch: str, instructions: str = "", *more: str, operation: str = "", **macros: str) -> Row:

@@ -387,6 +387,7 @@ BY_THE_WORK_GROUP = {
         "if (get_sub_group_id() == 0) g[n] = §sub_group_reduce_add(n);",
         "this 'sub_group_reduce_add'",
     ),
+    "barrier": ("if (get_sub_group_id() == 0) §sub_group_barrier(CLK_LOCAL_MEM_FENCE);", "this 'sub_group_barrier'"),
     "a loop": (
         "for (uint i = get_sub_group_id(); i < n; i += 4) m = §product(m); OP;",
         "the exchange of values in 'product'",
@@ -395,7 +396,8 @@ BY_THE_WORK_GROUP = {
 NOT_BY_THE_WORK_GROUP = {
     "loads, stores and operators": "if (get_sub_group_id() == 0) { F o = LOAD; m += o * 2; OP; }",
     "operands": "m = product(m); coop_mat_store(p + get_sub_group_id() * 256, m, 0, 16ul);",
-    "queries": "if (get_sub_group_id() == 0) g[0] = get_sub_group_local_id() + get_sub_group_size();",
+    "queries": "if (get_sub_group_id() == 0) g[0] = get_sub_group_local_id() + get_sub_group_size() + sub_group_elect();",
+    "blocks": "if (get_sub_group_id() == 0) intel_sub_group_block_write(g, intel_sub_group_block_read(g + n));",
     "groups": "if (get_group_id(0) < n) m = product(m); OP;",
 }
 

@@ -144,3 +144,10 @@ def test_a_whole_run(device: DeviceInfo, tmp_path: Path, capsys: pytest.CaptureF
 def test_unknown_libraries_are_usage_errors(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["bench", "--against", "numpi"]) == 2
     assert "'numpi' is not one of numpy" in capsys.readouterr().err
+
+
+def test_files_are_checked_before_the_measurements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["bench", "gemm", "--json", str(tmp_path / "none" / "times.json")]) == 2
+    assert f"--json: there is no directory {tmp_path / 'none'}" in capsys.readouterr().err
+    (tmp_path / "file").touch()
+    assert run_command(["bench", "gemm", "--plot", str(tmp_path / "file")]) == 2

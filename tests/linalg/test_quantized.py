@@ -203,6 +203,7 @@ def test_errors(queue: Any, context: Any, device: DeviceInfo) -> None:
 
     fails(TypeError, "queue: expected a pyopencl.CommandQueue, not int", queue=1)
     fails(TypeError, "wait_for: expected a sequence of pyopencl.Event", wait_for=[1])
+    fails(TypeError, "wait_for: expected a sequence of pyopencl.Event", wait_for=3)
     fails(TypeError, "a: expected a pyopencl.array.Array, not ndarray", a=np.zeros((4, 64)))
     fails(TypeError, "a: expected an array of float32 or float16, not float64", a=a.astype(np.float64))
     fails(ValueError, "a: expected 2 dimensions, not 3", a=a.reshape(1, 4, 64))

@@ -12,6 +12,7 @@ from ...diagnostics import Span
 from ...frontend import typed
 from ...frontend.nodes import child_fields, children
 from ...frontend.types import AddressSpace, CoopMatrixType, PointerType, RecordType, ScalarType
+from ...matrices.subgroup_table import ROWS as SUB_GROUP_BUILTINS
 from .state import UNIFORM, Cause, Finding, Group, Operand, Summary, Value, Walk, add, join, of_binary
 
 Step = Generator[Any, Any, Any]
@@ -50,8 +51,6 @@ OPERATIONS = (
     typed.MatrixPrint,
 )
 
-# Functions of a subgroup that the library for the route scratch implements with barriers.
-_SUB_GROUP_FUNCTION = re.compile(r"(intel_)?sub_group_")
 _PARTS = (typed.Index, typed.Member, typed.Swizzle, typed.MatrixSubscript)
 _CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
 
@@ -77,9 +76,10 @@ def is_operation(node: object, group: Group) -> bool:
 
 
 def _exchanges_values(node: object) -> bool:
-    """Return whether an operation exchanges values between the work-items of a subgroup."""
+    """Return whether an operation exchanges values between the work-items of a subgroup, or is its barrier."""
     if isinstance(node, typed.BuiltinCall):
-        return _SUB_GROUP_FUNCTION.match(node.name) is not None
+        row = SUB_GROUP_BUILTINS.get(node.name)
+        return row is not None and row.has_barriers
     if isinstance(node, typed.MatrixStore):
         pointer = node.pointer.type
         return isinstance(pointer, PointerType) and pointer.qualifiers.space is not AddressSpace.GLOBAL
