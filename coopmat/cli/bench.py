@@ -54,7 +54,13 @@ def _libraries(context: click.Context, parameter: click.Parameter, value: str) -
     help="Compare with these libraries only.",
 )
 @click.option("--clblast", default="", metavar="FILE", help="libclblast; by default, the one that the system finds.")
-@click.option("--json", "json_file", metavar="FILE", help="Write all times, the machine and the versions to FILE.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Write all times, the machine and the versions to FILE.",
+)
 @click.option(
     "--plot", "directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Draw plots in DIR."
 )

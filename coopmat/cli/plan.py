@@ -61,12 +61,16 @@ def command(
 
             planned = plan(device, operation, m=m, n=n, k=k, batch=batch, trans_b=trans_b, types=components)
     except TypeError as error:
-        raise UsageError(f"--types: {error}") from error
+        raise UsageError(f"--types: {str(error).removeprefix('types: ')}") from error
     except ValueError as error:
         raise UsageError(f"--{error}") from error
     except RuntimeError as error:
+        from coopmat.linalg import NotMeasured
         from coopmat.runtime import launch_error
+        from coopmat.vulkan import NoVulkan, VulkanError
 
-        raise launch_error(str(error), "not-measured") from error
+        if not isinstance(error, (NotMeasured, NoVulkan, VulkanError)):
+            raise
+        raise launch_error(str(error), "plan") from error
     click.echo(json.dumps(planned.to_record(), indent=2) if as_json else str(planned))
     return ExitStatus.DONE

@@ -100,11 +100,8 @@ def analyse(c: Compilation) -> typed.Unit:
             except Unreached:
                 c.start_again(preamble_of(options, retain=True))
                 unit = run()
-            has_barriers = c.matrices == "scratch"
-            if (unit.has_matrices or has_barriers) and not c.findings.has_errors:
-                from ..analysis import check_uniformity
-
-                check_uniformity(unit, c.findings, has_barriers=has_barriers)
+            if not c.findings.has_errors:
+                c.timed("analyse", lambda: _check_uniformity(c, unit))
         except TooManyErrors:
             c.findings.raise_if_errors()
             raise
@@ -129,6 +126,17 @@ def analyse(c: Compilation) -> typed.Unit:
 
             check(unit, "analyse")
         return unit
+
+
+def _check_uniformity(c: Compilation, unit: typed.Unit) -> None:
+    from ..matrices.routes import LOWERED_ROUTES
+
+    route = LOWERED_ROUTES.get(c.matrices)
+    has_barriers = route is not None and route.exchanges_in_local_memory
+    if unit.has_matrices or has_barriers:
+        from ..analysis import check_uniformity
+
+        check_uniformity(unit, c.findings, has_barriers=has_barriers)
 
 
 # --- the typed AST -----------------------------------------------------------------------------------

@@ -10,4 +10,5 @@ from .panels import Packed as Packed
 from .plans import Plan as Plan, plan as plan
 from .products import gemm as gemm
 from .quantized import gemm_quantized as gemm_quantized
+from .rates import NotMeasured as NotMeasured
 from .vectors import gemv as gemv

@@ -31,7 +31,7 @@ class Description(NamedTuple):
 def describe_array(name: str, array: Any) -> Description:
     """Return the description of an argument. Raises TypeError if it is no pyopencl array."""
     if not isinstance(array, Array):
-        number_too = " or a number" if name.startswith("scale") else ""
+        number_too = " or a number" if name in ("scale_a", "scale_b", "lengths") else ""
         raise TypeError(f"{name}: expected a pyopencl.array.Array{number_too}, not {type(array).__name__}")
     return Description(array.dtype, tuple(array.shape), tuple(array.strides), int(array.offset))
 
@@ -164,7 +164,7 @@ def require_memory(arrays: Mapping[str, Any], queue: Any, result: str = "c") -> 
     buffer, begin, end = extents.pop(result, (0, 0, 0))
     for name, (other, first, last) in extents.items():
         if buffer == other and begin < last and first < end:
-            raise ValueError(f"{result}: the memory from its first to its last element overlaps {name}'s")
+            raise ValueError(f"{result}: the memory from its first to its last element overlaps {name}'s memory")
 
 
 @lru_cache(maxsize=512)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -83,7 +83,7 @@ def gemm(
     flags = (factors["alpha"] != 1, factors["beta"] != 0, scale_a is not None or scale_b is not None)
     how = (bool(trans_a), bool(trans_b), *_words(dtype_a=dtype_a, dtype_b=dtype_b, activation=activation))
     product = _product(described, flags, _output_type(out_dtype), *how, packed and packed.format)
-    _check_factors(factors, product.types[3])
+    _check_factors(factors, product.types[3], {"scale_a": scale_a, "scale_b": scale_b})
     require_memory(arrays, queue)
     return product.run(queue, arrays, factors, events)
 
@@ -267,16 +267,20 @@ def _offsets(real: ComponentType, shape: tuple[int, int, int], arrays: dict[str,
     return offsets
 
 
-def _check_factors(factors: dict[str, float], real: ComponentType) -> None:
-    """Make alpha and beta integers if the result is. Raises ValueError if they do not fit."""
+def _check_factors(factors: dict[str, float], real: ComponentType, scales: Mapping[str, Any]) -> None:
+    """Make alpha and beta integers if the result is. Raises ValueError if they do not fit.
+
+    scales: the arguments for scales; those that are numbers are factors of alpha, so errors name them.
+    """
     if not real.is_integer:
         return
     for name, value in factors.items():
+        others = [scale for scale, given in scales.items() if name == "alpha" and isinstance(given, NUMBERS)]
+        names = ", ".join((name, *others))
         if value != value // 1:
-            what = "alpha, times scale_a and scale_b" if name == "alpha" else name
-            raise ValueError(f"{what}: {value} is no integer, and the result is; ask for out_dtype=numpy.float32")
+            raise ValueError(f"{names}: {value} is no integer, and the result is; ask for out_dtype=numpy.float32")
         if not -(2**31) <= value < 2**31:
-            raise ValueError(f"{name}: {value} does not fit an int, the type of the result")
+            raise ValueError(f"{names}: {value} does not fit an int, the type of the result")
         factors[name] = int(value)
 
 

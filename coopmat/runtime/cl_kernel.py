@@ -101,10 +101,13 @@ class Kernel(cl.Kernel):  # type: ignore[misc]
         """
         groups = self._sub_groups(device or self._first.device.handle)
         size = groups.local_size(operator.index(count))[0]
-        if not size:
-            numbers = "one subgroup" if groups.most_count == 1 else f"1 to {groups.most_count} subgroups"
-            raise ValueError(f"a work-group of kernel '{self._info.name}' has {numbers}, not {count}")
-        return (size,)
+        if size:
+            return (size,)
+        if groups.required:
+            possible = f"the local size {groups.required}"
+        else:
+            possible = f"1 to {groups.most // groups.size} subgroups" if groups.size else "subgroups of an unknown size"
+        raise ValueError(f"a work-group of kernel '{self._info.name}' has {possible}, not {count} subgroups")
 
     # --- pyopencl's methods, with checks
 

@@ -363,9 +363,10 @@ def _all_options(context: Any, options: str | Sequence[str] | None) -> list[str]
 
     Raises ProgramCompileError if quotes are not balanced.
     """
+    text = options if isinstance(options, str) else " ".join(options or ())
     try:
         data, _ = cl.Program._process_build_options(context, options)
         return shlex.split(data.decode())
     except ValueError as error:
-        diagnostic = Diagnostic(Severity.ERROR, "usage", f"build options {options}: {error}")
+        diagnostic = Diagnostic(Severity.ERROR, "usage", f"build options {text}: {error}")
         raise ProgramCompileError(CompileError([diagnostic])) from None

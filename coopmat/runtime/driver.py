@@ -141,8 +141,8 @@ def _built(context: Any, parts: Sequence[Part], device: DeviceInfo, options: str
 def _compile(program: Any, part: Part, device: DeviceInfo) -> None:
     """Compile a part without linking.
 
-    The macro distinguishes it from a program that is built: PoCL 3.0 keeps both in its cache by source and options, and
-    aborts the process that launches a kernel of the object as if it were the program.
+    PoCL 3.0 caches objects and programs under the same key, source and options. If a program is then built from the
+    entry of an object, the launch of its kernel aborts the process. The macro makes the key of an object different.
     """
     form, _, words = part
     mark = " -D__coopmat_object" if form == "c" else ""

@@ -181,8 +181,9 @@ WARNINGS: tuple[Warning, ...] = (
         "coop-mat-nonuniform",
         True,
         (),
-        "not all work-items of a subgroup or work-group reach an operation on matrices together, or a pointer, stride, "
-        "bound or scalar of the operation differs between the work-items",
+        "not all work-items of a subgroup or work-group reach an operation on matrices together (with `--matrices "
+        "scratch`, also a subgroup function), or a pointer, stride, bound or scalar of the operation differs between "
+        "the work-items",
     ),
     Warning("coop-mat-alignment", True, (), "the address of a matrix lacks the alignment that the device requires"),
     Warning("coop-mat-zero-stride", True, (), "a store with a stride of 0 writes all rows to the same address"),

@@ -363,6 +363,7 @@ def test_deep_and_long_code_takes_little_time() -> None:
 # On the route scratch, these operations contain barriers of the work-group.
 EXCHANGES = """
 M(T, CLK_COOPERATIVE_MATRIX_ACCUMULATOR)
+typedef signed4_t Nibbles __attribute__((coop_mat(memory_scope_sub_group, 16, 16, CLK_COOPERATIVE_MATRIX_A)));
 float sum(float x, float y) { return x + y; }
 F product(F m) { A a = coop_mat_init(1.0f); B b = coop_mat_init(1.0f); return coop_mat_mulAdd(a, b, m); }
 """
@@ -388,6 +389,12 @@ BY_THE_WORK_GROUP = {
         "this 'sub_group_reduce_add'",
     ),
     "barrier": ("if (get_sub_group_id() == 0) §sub_group_barrier(CLK_LOCAL_MEM_FENCE);", "this 'sub_group_barrier'"),
+    "print": ('if (get_sub_group_id() == 0) §coop_mat_print(m, "m");', "this print"),
+    "nibbles": (
+        "Nibbles s = coop_mat_init(1);"
+        " if (get_sub_group_id() == 0) §coop_mat_store((global signed4_t *)p, s, 0, 16ul);",
+        "this store",
+    ),
     "a loop": (
         "for (uint i = get_sub_group_id(); i < n; i += 4) m = §product(m); OP;",
         "the exchange of values in 'product'",
@@ -396,7 +403,7 @@ BY_THE_WORK_GROUP = {
 NOT_BY_THE_WORK_GROUP = {
     "loads, stores and operators": "if (get_sub_group_id() == 0) { F o = LOAD; m += o * 2; OP; }",
     "operands": "m = product(m); coop_mat_store(p + get_sub_group_id() * 256, m, 0, 16ul);",
-    "queries": "if (get_sub_group_id() == 0) g[0] = get_sub_group_local_id() + get_sub_group_size() + sub_group_elect();",
+    "queries": "if (get_sub_group_id() == 0) g[0] = get_sub_group_local_id() + sub_group_elect();",
     "blocks": "if (get_sub_group_id() == 0) intel_sub_group_block_write(g, intel_sub_group_block_read(g + n));",
     "groups": "if (get_group_id(0) < n) m = product(m); OP;",
 }
@@ -416,14 +423,25 @@ def test_the_route_scratch_needs_the_whole_work_group(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NOT_BY_THE_WORK_GROUP)
-def test_operations_without_barriers_do_not(name: str) -> None:
+def test_operations_without_barriers_are_not_reported(name: str) -> None:
     source = HEAD + EXCHANGES + KERNEL.format("", NOT_BY_THE_WORK_GROUP[name])
     options = ["-Wno-everything", f"-W{CODE}", "--matrices=scratch", "--sub-group-size=16"]
     assert compile(source, options).diagnostics == []
 
 
-def test_a_condition_of_work_items_is_reported_once_for_scratch() -> None:
-    source = HEAD + EXCHANGES + KERNEL.format("", "if (get_local_id(0) == 0) m = product(m); OP;")
+@pytest.mark.parametrize("body", ["m = product(m);", "F o = coop_mat_init(1.0f); m = product(o);"])
+def test_a_condition_of_work_items_is_reported_once_for_scratch(body: str) -> None:
+    source = HEAD + EXCHANGES + KERNEL.format("", f"if (get_local_id(0) == 0) {{ {body} }} OP;")
     options = ["-Wno-everything", f"-W{CODE}", "--matrices=scratch", "--sub-group-size=16"]
     (found,) = compile(source, options).diagnostics
-    assert found.message.endswith("in 'product' is not reached by all work-items of a subgroup together")
+    assert found.message.endswith("is not reached by all work-items of a subgroup together")
+
+
+@pytest.mark.parametrize(("items", "is_reported"), [(16, False), (32, True)])
+def test_a_work_group_of_one_subgroup_is_executed_together(items: int, is_reported: bool) -> None:
+    attributes = f"{SIXTEEN} __attribute__((reqd_work_group_size({items}, 1, 1)))"
+    source = (
+        HEAD + EXCHANGES + KERNEL.format(attributes, "if (get_sub_group_id() == 0) g[n] = sub_group_reduce_add(n);")
+    )
+    found = compile(source, ["-Wno-everything", f"-W{CODE}", "--matrices=scratch", "--sub-group-size=16"]).diagnostics
+    assert bool(found) is is_reported

@@ -149,5 +149,8 @@ def test_unknown_libraries_are_usage_errors(capsys: pytest.CaptureFixture[str]) 
 def test_files_are_checked_before_the_measurements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["bench", "gemm", "--json", str(tmp_path / "none" / "times.json")]) == 2
     assert f"--json: there is no directory {tmp_path / 'none'}" in capsys.readouterr().err
+    assert run_command(["bench", "gemm", "--json", str(tmp_path)]) == 2
+    assert "is a directory" in capsys.readouterr().err
     (tmp_path / "file").touch()
     assert run_command(["bench", "gemm", "--plot", str(tmp_path / "file")]) == 2
+    assert "is a file" in capsys.readouterr().err

@@ -355,8 +355,10 @@ def test_factors_of_integer_results(queue: Any, alpha: Any) -> None:
     a, b = _integers(4, 6, dtype=np.int8), _integers(6, 5, dtype=np.int8)
     c = gemm(queue, _upload(queue, a), _upload(queue, b), alpha=alpha)
     assert np.array_equal(c.get(), 2 * (a.astype(np.int32) @ b))
-    with pytest.raises(ValueError, match=r"^alpha, times scale_a and scale_b: 0.5 is no integer"):
+    with pytest.raises(ValueError, match=r"^alpha, scale_a: 0.5 is no integer"):
         gemm(queue, _upload(queue, a), _upload(queue, b), scale_a=0.5, out_dtype=np.int32)
+    with pytest.raises(ValueError, match=r"^alpha: 0.5 is no integer"):
+        gemm(queue, _upload(queue, a), _upload(queue, b), alpha=0.5)
     with pytest.raises(TypeError, match=r"^scale_a: expected a pyopencl.array.Array or a number, not str"):
         gemm(queue, _upload(queue, a), _upload(queue, b), scale_a="2")
 

@@ -152,6 +152,8 @@ def test_the_command_takes_one_type_for_both_operands(capsys: pytest.CaptureFixt
 def test_the_command_rejects_wrong_types(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["plan", "gemm", "-M", "4", "-N", "4", "-K", "4", "--types", "f32,s8,f32"]) == 2
     assert "error: --types: a, b: f32 and s8 cannot be multiplied" in capsys.readouterr().err
+    assert run_command(["plan", "gemm", "-M", "4", "-N", "4", "-K", "4", "--types", "f32,s64,f32"]) == 2
+    assert "error: --types: s64 is not supported" in capsys.readouterr().err
 
 
 def test_the_command_says_what_cannot_be_measured(
@@ -159,7 +161,7 @@ def test_the_command_says_what_cannot_be_measured(
 ) -> None:
     measured.clear()
     assert run_command(["plan", "gemm", "-M", "9", "-N", "9", "-K", "9", "--device", device.index]) == 1
-    assert "row 0 differs from numpy's [not-measured]" in capsys.readouterr().err
+    assert "row 0 differs from numpy's [plan]" in capsys.readouterr().err
 
 
 def test_the_note_names_a_tile_that_the_user_excludes(

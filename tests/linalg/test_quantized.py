@@ -219,5 +219,5 @@ def test_errors(queue: Any, context: Any, device: DeviceInfo) -> None:
     fails(ValueError, "shape: for q4_k, k must be a multiple of 256, not 64", format="q4_k")
     fails(TypeError, "c: expected an array of float32 or float16, not int32", c=a.view(np.int32))
     fails(ValueError, "c: expected the shape (4, 8), not (8, 4)", c=upload(queue, np.zeros((8, 4), np.float32)))
-    fails(ValueError, "c: the memory from its first to its last element overlaps a's", c=a[:, :8])
+    fails(ValueError, "c: the memory from its first to its last element overlaps a's memory", c=a[:, :8])
     fails(ValueError, "memory belongs to another context", a=upload(foreign, np.zeros((4, 64), np.float32)))

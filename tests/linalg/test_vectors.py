@@ -91,5 +91,5 @@ def test_errors_name_the_arguments(queue: Any, device: DeviceInfo) -> None:
         gemv(queue, floats, bytes_)
     with pytest.raises(TypeError, match=r"^dtype_x: expected a str, not int"):
         gemv(queue, floats, bytes_, dtype_x=3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^y: the memory from its first to its last element overlaps a's"):
+    with pytest.raises(ValueError, match=r"^y: the memory from its first to its last element overlaps a's memory"):
         gemv(queue, floats, arrays.zeros(queue, (20,), np.float32), floats[:, 0])

@@ -98,6 +98,18 @@ def test_gemm_by_every_route(context: Any, options: Any, route: str, size: int) 
     assert gemm.right()
 
 
+def test_local_sizes_of_kernels_that_require_one(context: Any) -> None:
+    sized = "kernel __attribute__((reqd_work_group_size({}, 1))) void f(global int *p) {{"
+    use = "int m __attribute__((coop_mat(memory_scope_sub_group, 4, 4, CLK_COOPERATIVE_MATRIX_A))) = coop_mat_init(1);"
+    for sizes, count in (("64, 1", 4), ("8, 8", None)):
+        text = f"{sized.format(sizes)} {use} coop_mat_store(p, m, 0, 4); }}"
+        kernel = coopmat.Program(context, text).build("--matrices lanes --sub-group-size 16").f
+        if count is not None:
+            assert kernel.local_size_for_sub_groups(count) == (64,)
+        with pytest.raises(ValueError, match=rf"has the local size \({sizes}, 1\), not 1 subgroups"):
+            kernel.local_size_for_sub_groups(1)
+
+
 def test_native_matrices_where_the_device_has_none_are_an_error_of_the_options(context: Any) -> None:
     if "cl_khr_cooperative_matrix" in context.devices[0].extensions.split():
         pytest.skip("the device has native matrices")

@@ -58,12 +58,12 @@ _CONSTANTS = (typed.IntConst, typed.FloatConst, typed.Zero, typed.StringConst)
 def is_operation(node: object, group: Group) -> bool:
     """Return whether `node` is an operation of the whole group on matrices of that group's scope.
 
-    For the group BARRIERS, calls of the subgroup functions with barriers count, too.
+    For the group BARRIERS, only operations with barriers count, and calls of subgroup functions with barriers.
     """
-    if group.reason and not _exchanges_values(node):
+    if group.has_barriers_only and not _has_barriers(node):
         return False
     if isinstance(node, typed.BuiltinCall):
-        return bool(group.reason)
+        return group.has_barriers_only
     if isinstance(node, (typed.MatrixStore, typed.MatrixPrefetch, typed.MatrixPrint)):
         matrix = node.matrix if isinstance(node, typed.MatrixPrefetch) else node.matrix.type
     elif isinstance(node, typed.CompoundAssign):
@@ -75,14 +75,17 @@ def is_operation(node: object, group: Group) -> bool:
     return isinstance(matrix, CoopMatrixType) and matrix.scope == group.scope
 
 
-def _exchanges_values(node: object) -> bool:
-    """Return whether an operation exchanges values between the work-items of a subgroup, or is its barrier."""
+def _has_barriers(node: object) -> bool:
+    """Return whether the route scratch implements a node with barriers of the work-group."""
     if isinstance(node, typed.BuiltinCall):
         row = SUB_GROUP_BUILTINS.get(node.name)
         return row is not None and row.has_barriers
     if isinstance(node, typed.MatrixStore):
-        pointer = node.pointer.type
-        return isinstance(pointer, PointerType) and pointer.qualifiers.space is not AddressSpace.GLOBAL
+        pointer, matrix = node.pointer.type, node.matrix.type
+        is_global = isinstance(pointer, PointerType) and pointer.qualifiers.space is AddressSpace.GLOBAL
+        return not is_global or (isinstance(matrix, CoopMatrixType) and matrix.component.is_nibble)
+    if isinstance(node, typed.MatrixPrint):
+        return not node.by_lanes
     if isinstance(node, typed.MatrixConvert):
         return node.how.transposed
     return isinstance(node, (typed.MatrixMulAdd, typed.MatrixReduce))

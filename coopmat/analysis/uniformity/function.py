@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...diagnostics import Diagnostics, Note, Span
+from ...diagnostics import Diagnostics, Note
 from ...frontend import typed
 from ...frontend.calls import CallGraph
 from ...frontend.nodes import walk
@@ -27,6 +27,7 @@ from .state import (
     Summary,
     Value,
     add,
+    has_one_sub_group,
     join,
 )
 
@@ -43,16 +44,17 @@ def check(unit: typed.Unit, diagnostics: Diagnostics, *, has_barriers: bool) -> 
         return
     graph = CallGraph(unit)
     functions = graph.in_order()
-    reported: set[Span] = set()
+    reported: set[object] = set()
     for group in (SUB_GROUP, WORK_GROUP, *([BARRIERS] if has_barriers else [])):
         operating = (f for f in functions if any(is_operation(node, group) for node in walk(f.body)))
         with_matrices = graph.users(operating)
         if with_matrices:
             for finding in _findings(group, functions, with_matrices):
-                if group is not BARRIERS or finding.span not in reported:
+                places = finding.span, (finding.cause.text, finding.cause.span)
+                if group is not BARRIERS or reported.isdisjoint(places):
                     notes = [Note(cause.text, cause.span) for cause in finding.cause.path()]
                     diagnostics.warning(CODE, finding.message, finding.span, notes=notes)
-                    reported.add(finding.span)
+                    reported.update(places)
 
 
 def _findings(
@@ -60,6 +62,8 @@ def _findings(
 ) -> Iterator[Finding]:
     summaries: dict[typed.FunctionDecl, Summary] = {}
     for function in functions:
+        if group is BARRIERS and has_one_sub_group(function):
+            continue
         result = Analysis(group, function, summaries, with_matrices).run()
         summaries[function] = result.summary
         yield from result.findings

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from ...diagnostics import Span
 from ...frontend import typed
@@ -162,7 +163,7 @@ class Summary:
 
     returns: the returned value.
     stores: the value that the function stores through pointers.
-    decides: number of a parameter that control flow depends on -> span of the first matrix operation concerned.
+    decides: number of a parameter that control flow depends on -> span of the first operation concerned.
     operands: number of a parameter that an operand depends on -> the operand.
     """
 
@@ -178,13 +179,15 @@ class Group:
 
     scope: the scope of the matrix type.
     name: the name for messages.
-    reason: empty for all operations; or why the work-group executes together those operations on a subgroup's matrix
-      that exchange values between its work-items.
+    has_barriers_only: whether only operations are checked that the route scratch implements with barriers of the
+      work-group, and only whether they are executed together.
+    reason: the end of messages: why the group executes an operation together.
     operation: what a called function does, for messages.
     """
 
     scope: int
     name: str
+    has_barriers_only: bool = False
     reason: str = ""
     operation: str = "operation on matrices"
 
@@ -196,7 +199,7 @@ class Group:
 SUB_GROUP = Group(SCOPE_SUBGROUP, "subgroup")
 WORK_GROUP = Group(SCOPE_WORKGROUP, "work-group")
 # The library for the route scratch exchanges values through local memory, with barriers of the work-group.
-BARRIERS = Group(SCOPE_SUBGROUP, "work-group", ", as the route scratch requires", "exchange of values")
+BARRIERS = Group(SCOPE_SUBGROUP, "work-group", True, ", as the route scratch requires", "exchange of values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +247,7 @@ class Walk:
     """The state of a walk through one function, for the matrices of one group.
 
     summaries: the summaries of the callees.
-    with_matrices: the functions that operate on matrices of the group, also in callees.
+    with_matrices: the functions that have operations of the group, also in callees.
     """
 
     def __init__(
@@ -314,7 +317,7 @@ class Walk:
 
         For an operand that depends on parameters, record them in `operands`: callers check their arguments.
         """
-        if self.dead or self.group.reason:
+        if self.dead or self.group.has_barriers_only:
             return
         if value.cause is not None:
             message = f"{operand.what} is not the same for all work-items of a {self.group.name}"
@@ -436,3 +439,9 @@ def work_group_of(function: typed.FunctionDecl) -> tuple[int | None, frozenset[i
     if not isinstance(sizes, tuple):
         return None, frozenset({0, 1, 2})
     return sizes[0], frozenset(dimension for dimension, extent in enumerate(sizes) if extent > 1)
+
+
+def has_one_sub_group(function: typed.FunctionDecl) -> bool:
+    """Return whether a kernel requires work-groups of at most the size of the subgroups that it requires."""
+    size, sizes = (function.attributes.get(name) for name in ("intel_reqd_sub_group_size", "reqd_work_group_size"))
+    return isinstance(size, int) and isinstance(sizes, tuple) and prod(sizes) <= size

@@ -21,8 +21,8 @@ from .table import all_rows
 
 # The limit in seconds for a batch, which usually takes a few.
 LIMIT = 240.0
-# The rows of a program. A program with many large subgroups exceeds the compiler's budget for inlining, and then a device's
-# compiler takes three times as long: 4 rows for 64 lanes.
+# The largest number of rows in a program. With 64 lanes it is a tenth: otherwise, the program exceeds the compiler's
+# budget for inlining, and a device's compiler takes three times as long.
 BATCH = 40
 # The limit in seconds for a process to end.
 GRACE = 5.0
