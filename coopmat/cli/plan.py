@@ -71,6 +71,6 @@ def command(
 
         if not isinstance(error, (NotMeasured, NoVulkan, VulkanError)):
             raise
-        raise launch_error(str(error), "plan") from error
+        raise launch_error(str(error)) from error
     click.echo(json.dumps(planned.to_record(), indent=2) if as_json else str(planned))
     return ExitStatus.DONE

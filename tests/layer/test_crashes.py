@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from stub_application import CL, Application, driver
@@ -277,28 +279,41 @@ EXPECTED = {
 def test_random_builds_while_processes_are_killed(
     fresh: Callable[[], None], settings: Callable[..., None], monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    """Threads build; at random moments, at most once between two builds' ends, the process is killed. Each program's
-    outcome is its own. A signal that looks like a crash is sent where no program has a crash."""
+    """Threads build; at random moments, at most once in each build, the process is killed. Each program's outcome is
+    its own. A signal that looks like a crash is sent where no program has a crash."""
     rng = random.Random(seed)
     # A second process for each crash would let several builds end during one build, and so be killed more often.
     monkeypatch.setattr(guarded, "_without_an_optimization", lambda *_: None)
     settings(STUB_BUILD_MS=str(rng.choice((0, 3, 30))), **{NO_CACHE: rng.choice("01")})
     number_of_signal, outcomes = ((signal.SIGSEGV, 2), (signal.SIGKILL, len(EXPECTED)))[seed % 2]
     programs = [rng.choice(list(EXPECTED)[:outcomes]) for _ in range(24)]
-    ended, is_over = threading.Event(), threading.Event()
+    one_at_a_time, guard, is_over = threading.Lock(), threading.Lock(), threading.Event()
+    state = SimpleNamespace(build=None, killed=None)
+    build_in_process = guarded._Server.build
+
+    def build(self: Any, request: Any) -> Any:
+        with one_at_a_time:
+            with guard:
+                state.build = object()
+            try:
+                return build_in_process(self, request)
+            finally:
+                with guard:
+                    state.build = None
+
+    monkeypatch.setattr(guarded._Server, "build", build)
 
     def kill() -> None:
         while not is_over.is_set():
             time.sleep(rng.expovariate(15))
-            for server in list(guarded._servers.values()):
-                if ended.is_set() and (number := server.pid) is not None:
-                    ended.clear()
-                    os.kill(number, number_of_signal)
+            with guard:
+                for server in list(guarded._servers.values()):
+                    if state.build not in (None, state.killed) and (number := server.pid) is not None:
+                        state.killed = state.build
+                        os.kill(number, number_of_signal)
 
     def run(number: int, words: str) -> str:
-        result = outcome(f"{words} {number}")
-        ended.set()
-        return result
+        return outcome(f"{words} {number}")
 
     killer = threading.Thread(target=kill)
     killer.start()

@@ -161,7 +161,7 @@ def test_the_command_says_what_cannot_be_measured(
 ) -> None:
     measured.clear()
     assert run_command(["plan", "gemm", "-M", "9", "-N", "9", "-K", "9", "--device", device.index]) == 1
-    assert "row 0 differs from numpy's [plan]" in capsys.readouterr().err
+    assert "row 0 differs from numpy's [launch]" in capsys.readouterr().err
 
 
 def test_the_note_names_a_tile_that_the_user_excludes(
