@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..diagnostics import CompileError, Diagnostic, Diagnostics, InternalError, Span, TooManyErrors
 from ..frontend.portions import Portions, at_once
-from ..matrices.routes import Tuning
+from ..matrices.routes import LOWERED_ROUTES, Tuning
 from .paused_collector import collector as collector
 from .stages import INFOS, KERNELS, LOWERED, PASSED, TOKENS, TREE, UNIT, VULKAN, WRITTEN
 
@@ -129,8 +129,6 @@ def analyse(c: Compilation) -> typed.Unit:
 
 
 def _check_uniformity(c: Compilation, unit: typed.Unit) -> None:
-    from ..matrices.routes import LOWERED_ROUTES
-
     route = LOWERED_ROUTES.get(c.matrices)
     has_barriers = route is not None and route.exchanges_in_local_memory
     if unit.has_matrices or has_barriers:
@@ -159,8 +157,6 @@ def passes_for(c: Compilation, form: str, every: bool = False) -> list[Pass]:
     every = every or unit.has_matrices or options.verify_passes or passes.ALWAYS_VERIFY
     lowered = None
     if route != "native":
-        from ..matrices.routes import LOWERED_ROUTES
-
         lowered = LOWERED_ROUTES[route].tuned(tuning(options))
     if every or unit.has_storage_vectors:
         from ..passes.storage_vectors import StorageVectors
@@ -198,7 +194,6 @@ def has_products(unit: typed.Unit, options: CompileOptions) -> bool:
     from ..frontend import typed
     from ..frontend.matrix_terms import matrix_type
     from ..frontend.nodes import walk
-    from ..matrices.routes import LOWERED_ROUTES
     from ..matrices.variants import Operands
 
     route = LOWERED_ROUTES[options.matrices].tuned(tuning(options))
@@ -239,7 +234,6 @@ def advice(c: Compilation, kernel: str = "", arguments: Mapping[str, int] | None
     options, unit = c.options, c.result(UNIT)
     if unit.has_matrices and c.matrices != "native" and c.findings.wants(*MEMBERS["matrix-performance"]):
         from ..advice import Device, advise
-        from ..matrices.routes import LOWERED_ROUTES
 
         route = LOWERED_ROUTES[c.matrices].tuned(tuning(options))
         other = LOWERED_ROUTES[options.unit].tuned(tuning(options)) if options.unit else None

@@ -193,7 +193,7 @@ class Group:
 
     @property
     def is_work_group(self) -> bool:
-        return self.name == WORK_GROUP.name
+        return self.scope == SCOPE_WORKGROUP or self.has_barriers_only
 
 
 SUB_GROUP = Group(SCOPE_SUBGROUP, "subgroup")
