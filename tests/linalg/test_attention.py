@@ -211,7 +211,7 @@ ERRORS = {
     "too large": (None, {"scale": 1e39}, ValueError, "scale: 1e[+]39 is not finite, or too large for float"),
     "lengths": (None, {"lengths": 10}, ValueError, "lengths: 10 is not a number of columns; expected 0 to 9"),
     "negative": (None, {"lengths": -1}, ValueError, "lengths: -1 is not a number of columns; expected 0 to 9"),
-    "list": (None, {"lengths": [1]}, TypeError, "lengths: expected a pyopencl.array.Array, not list"),
+    "list": (None, {"lengths": [1]}, TypeError, "lengths: expected a pyopencl.array.Array or a number, not list"),
     "out": (None, {"out": "q"}, ValueError, "out: the memory from its first to its last element overlaps q's memory"),
     "event": (None, {"wait_for": [3]}, TypeError, "wait_for: expected a sequence of pyopencl.Event"),
 }
