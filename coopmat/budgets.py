@@ -50,7 +50,8 @@ _ROWS = (
         "inlined-instructions",
         400_000,
         "instructions",
-        "the result of inlining and unrolling in a module; beyond the limit, neither is done, which is no error",
+        "the result of inlining and unrolling in a module; beyond the limit, no loop is unrolled, and if that is not "
+        "enough, nothing is inlined; neither is an error",
     ),
     Budget(
         "optimised-loops",

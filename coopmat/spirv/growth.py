@@ -45,12 +45,16 @@ def limit_inlining(text: str, instructions: int, loops: int, branches: int) -> s
 
     The text is as printed by llvmlite or LLVM.
     `instructions` limits the module's size, `loops` and `branches` each function's, after inlining and unrolling. A
-    function that exceeds `loops` or `branches` without inlining is marked optnone.
+    module that exceeds `instructions` is not unrolled; if it is still too large, nothing is inlined either. A function
+    that exceeds `loops` or `branches` without inlining is marked optnone.
     """
     forces = "alwaysinline" in text or "llvm.loop.unroll" in text
     if not forces and text.count(" br ") + _SMALL * text.count(" call ") <= min(loops, branches):
         return text
     functions = _read(text)
+    if _total(functions) > instructions:
+        text = _UNROLL.sub('disable"', text)
+        functions = _read(text)
     is_large = _total(functions) > instructions
     has_loops = max(_with_callees(functions, "loops", _may_be_inlined, 0).values(), default=0) > loops
     if not is_large and not has_loops and all(function.branches <= branches for function in functions.values()):
@@ -65,8 +69,7 @@ def limit_inlining(text: str, instructions: int, loops: int, branches: int) -> s
         return head[0]
 
     # Remove alwaysinline from attribute groups too: it would force the functions marked noinline above.
-    text = _GROUP.sub(r"\1", llvm_text.HEAD.sub(mark, text))
-    return _UNROLL.sub('disable"', text) if is_large else text
+    return _GROUP.sub(r"\1", llvm_text.HEAD.sub(mark, text))
 
 
 @dataclass(slots=True)
@@ -142,8 +145,7 @@ def _read(text: str) -> dict[str, _Function]:
         if line.startswith("define "):
             match = _HEAD.match(line)
             inlined = " alwaysinline" in line or any(n in groups for n in re.findall(r"#(\d+)", line))
-            noinline = " noinline" in line
-            functions[_name(match) if match else line] = current = _Function(inlined, noinline)
+            functions[_name(match) if match else line] = current = _Function(inlined, noinline=" noinline" in line)
             lines = []
         elif line == "}" and lines is not None:
             _measure(current, lines, unrolled)
@@ -186,12 +188,10 @@ def _loops(lines: list[str], unrolled: Mapping[str, int]) -> tuple[dict[int, lis
     for at, line in enumerate(lines):
         if not line.startswith(" ") and (match := _LABEL.match(line)):
             labels[_name(match)] = at
-        elif "!llvm.loop" in line and (match := _BACK.search(line)) and match[3] in unrolled:
-            start = labels.get(_name(match))
-            if start is not None:
-                rounds = _copies(_rounds(lines, start, at), unrolled[match[3]])
-                starts.setdefault(start, []).append(rounds)
-                ends.setdefault(at, []).append(rounds)
+        elif (match := _BACK.search(line)) and match[3] in unrolled and (start := labels.get(_name(match))) is not None:
+            rounds = _copies(_rounds(lines, start, at), unrolled[match[3]])
+            starts.setdefault(start, []).append(rounds)
+            ends.setdefault(at, []).append(rounds)
     return starts, ends
 
 

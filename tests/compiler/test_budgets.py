@@ -201,7 +201,10 @@ attributes #0 = { alwaysinline nounwind }
     found = growth.instructions(text)
     assert 100 * (1000 + 5) < found < 110 * (1000 + 5)
     assert growth.limit_inlining(text, found, 100, 100) is text
-    less = growth.limit_inlining(text, found - 1, 100, 100)
+    rolled = growth.limit_inlining(text, found - 1, 100, 100)
+    assert "alwaysinline" in rolled and "unroll.disable" in rolled
+    assert 3 * 1000 < growth.instructions(rolled) < 3 * (1000 + 15)
+    less = growth.limit_inlining(text, 2000, 100, 100)
     assert "alwaysinline" not in less and "unroll.disable" in less
     assert growth.instructions(less) < 30
 
