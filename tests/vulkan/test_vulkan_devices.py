@@ -319,7 +319,7 @@ def test_plan_of_the_machines_vulkan_device(capsys: pytest.CaptureFixture[str]) 
     assert (record["device"], record["supported"], record["types"]) == (device.label, False, ["f16", "f16", "f32"])
     products = [str(p) for p in device.products if (p.a, p.b, p.result, p.saturating) == ("f16", "f16", "f32", False)]
     assert record["multiply_adds"] == products
-    assert run_command([*words[:-4], "--types", "f16", "--device", device.index]) == 2
+    assert run_command([*words[:-4], "--types", "f16,f16,f16,f16", "--device", device.index]) == 2
     assert "--types: expected those of A, B and C" in capsys.readouterr().err
 
 
