@@ -84,7 +84,7 @@ class EmitResult:
 def emit(ir_text: str, options: EmitOptions | None = None) -> EmitResult:
     """Compile LLVM IR text to the outputs that `options.want` names.
 
-    Functions and loops that would exceed a budget of growth are neither inlined nor unrolled (see `growth`). The
+    If inlining or unrolling would exceed a budget of growth, it is not done (see `growth`). The
     function is thread-safe and fork-safe. The same text and options give the same bytes. Raise InternalError if LLVM
     refuses the text or crashes, and budgets.Exceeded if LLVM takes too much time or memory.
     """

@@ -24,7 +24,7 @@ _CALL = re.compile(r"\bcall\b[^@\n]*@(?:\"([^\"\n]*)\"|([-\w.$]+))\(")
 _HEAD = re.compile(r"^define\b[^@\n]*@(?:\"([^\"\n]*)\"|([-\w.$]+))\(")
 _LABEL = re.compile(r"^(?:\"([^\"\n]*)\"|([-\w.$]+)):")
 _COMPARISON = re.compile(r"\bicmp \w+ i\d+ %[^,]+, (\d{1,9})$")
-_BACK = re.compile(r"\bbr .*label %(?:\"([^\"\n]*)\"|([-\w.$]+)), !llvm\.loop !(\d+)")
+_BACK = re.compile(r" *br .*label %(?:\"([^\"\n]*)\"|([-\w.$]+)), !llvm\.loop !(\d+)")
 _LOOP = re.compile(r"^!(\d+) = distinct !\{(.*)\}", re.MULTILINE)
 _HOW = r"(?:full\"|enable\"|count\", ?i32 (\d+))"
 _FORCED = re.compile(rf"^!(\d+) = !\{{ ?!\"llvm\.loop\.unroll\.{_HOW} ?\}}", re.MULTILINE)
@@ -52,10 +52,10 @@ def limit_inlining(text: str, instructions: int, loops: int, branches: int) -> s
     if not forces and text.count(" br ") + _SMALL * text.count(" call ") <= min(loops, branches):
         return text
     functions = _read(text)
-    if _total(functions) > instructions:
+    if is_large := _total(functions) > instructions:
         text = _UNROLL.sub('disable"', text)
         functions = _read(text)
-    is_large = _total(functions) > instructions
+        is_large = _total(functions) > instructions
     has_loops = max(_with_callees(functions, "loops", _may_be_inlined, 0).values(), default=0) > loops
     if not is_large and not has_loops and all(function.branches <= branches for function in functions.values()):
         return text
@@ -188,7 +188,7 @@ def _loops(lines: list[str], unrolled: Mapping[str, int]) -> tuple[dict[int, lis
     for at, line in enumerate(lines):
         if not line.startswith(" ") and (match := _LABEL.match(line)):
             labels[_name(match)] = at
-        elif (match := _BACK.search(line)) and match[3] in unrolled and (start := labels.get(_name(match))) is not None:
+        elif (match := _BACK.match(line)) and match[3] in unrolled and (start := labels.get(_name(match))) is not None:
             rounds = _copies(_rounds(lines, start, at), unrolled[match[3]])
             starts.setdefault(start, []).append(rounds)
             ends.setdefault(at, []).append(rounds)
